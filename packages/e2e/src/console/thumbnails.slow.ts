@@ -48,7 +48,7 @@ test("a list shows a picture of each recording, its page the film of each camera
   await settings.goto(new URL("/settings/projects", scenario.home).href);
   await settings.getByRole("button", { name: /^Actions of/ }).click();
   await settings.getByRole("menuitem", { name: /Change/ }).click();
-  await settings.getByLabel(/Small pictures of what cameras saw/).uncheck();
+  await settings.getByLabel(/Small pictures of what cameras saw/).selectOption("none");
   await settings.getByRole("button", { name: "Change the project" }).click();
   await settings.getByRole("dialog").waitFor({ state: "detached" });
   await list.reload();

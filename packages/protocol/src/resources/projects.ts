@@ -5,6 +5,8 @@ import { Timestamp } from "../shapes/time.ts";
 
 export const ProjectName = StorableText.trim().min(1).max(100);
 
+export const thumbnailChoices = ["all", "own", "none"] as const;
+
 export const Project = z
   .object({
     id: z.string(),
@@ -14,7 +16,10 @@ export const Project = z
     isInviteOnly: z
       .boolean()
       .meta({ description: "Members who are no admins see it only if they are among its members" }),
-    makesThumbnails: z.boolean().meta({ description: "Whether small pictures are made of its recordings" }),
+    thumbnails: z.enum(thumbnailChoices).meta({
+      description:
+        "The recordings of which small pictures are made: `own`, those whose data is in the service's own store · `all`, those in customers' buckets, too · `none`",
+    }),
     primarySiteId: z.string().optional().meta({
       description: "The primary site of its uploads; absent: the service-hosted one",
     }),
@@ -51,8 +56,9 @@ export const projects = {
     body: z.object({
       name: ProjectName.optional(),
       isInviteOnly: z.boolean().optional(),
-      makesThumbnails: z.boolean().optional().meta({
-        description: "False: no small pictures are made of its recordings, and those that there are are deleted",
+      thumbnails: z.enum(thumbnailChoices).optional().meta({
+        description:
+          "With `all`, the service's own store keeps small pictures of what is in customers' buckets. Pictures that are no longer wanted are deleted",
       }),
       primarySiteId: Id.nullable().optional().meta({
         description: "A service-hosted or self-hosted site; null: the service-hosted one",

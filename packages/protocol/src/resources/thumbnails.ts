@@ -26,7 +26,7 @@ export const thumbnails = {
     path: "/v1/recordings/{keyOrId}/thumbnails",
     access: apiKey("data.stream", "projects"),
     summary: "Get small pictures of what the cameras of a recording saw, and where the robot was",
-    description: `They are made after the import, of ${thumbnailCounts.topics} topics at most, unless the project has \`makesThumbnails\` off.`,
+    description: `They are made after the import, of ${thumbnailCounts.topics} topics at most, if the project's \`thumbnails\` is not \`none\`. Recordings in a customer's bucket have them if it is \`all\`, and those at a self-hosted site have none.`,
     params: z.object({ keyOrId: Id.meta({ description: "A recording's id or key" }) }),
     query: z.object(inProject),
     response: z.object({

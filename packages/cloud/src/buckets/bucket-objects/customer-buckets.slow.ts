@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
+import { eventually } from "@downlink/recordings/testing";
+import { encode } from "fast-png";
 import { whyNoCeph } from "../../store/bucket-uploads/testing/run-ceph.ts";
 import { anotherMcap, type Customer, startCustomer } from "./testing/start-customer.ts";
 
@@ -36,6 +38,25 @@ test("an object becomes a recording that says where it lies, by a note and by a 
       ["robots/r2/b.mcap", "complete"],
     ],
   );
+});
+
+test("pictures of an object are made where the project lets them leave the bucket", { skip }, async () => {
+  const site = await makeSite();
+  const data = Buffer.from(encode({ width: 8, height: 6, channels: 1, data: new Uint8Array(48) })).toString("base64");
+  const camera = { topic: "/front", kind: "camera", rateHz: 5, messageAt: () => ({ format: "png", data }) } as const;
+  await site.put("a.mcap", await anotherMcap({ deviceName: "r1" }, { topics: [camera] }));
+  await site.note("a.mcap");
+  const [{ id: keyOrId, projectId } = assert.fail()] = await site.recordings();
+  const look = () => cloud.admin.call(api.thumbnails.get, { keyOrId });
+  assert.equal((await look()).state, "none");
+  await cloud.admin.call(api.projects.update, { id: projectId, thumbnails: "all" });
+  const { topics } = await eventually(look, ({ state }) => state !== "pending");
+  assert.deepEqual(
+    topics.map(({ topic, width, height }) => [topic, width, height]),
+    [["/front", 8, 6]],
+  );
+  await cloud.admin.call(api.projects.update, { id: projectId, thumbnails: "own" });
+  assert.equal((await look()).state, "none");
 });
 
 test("an object whose name has `..` is that object, and no other one", { skip }, async () => {

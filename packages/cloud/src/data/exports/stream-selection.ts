@@ -73,6 +73,11 @@ export function makeExport(deps: ExportDeps, making: Making): AsyncGenerator<Uin
   return countExport(deps, making.selection, makeInSteps(deps, making));
 }
 
+/** Yields the bytes of the selection for our own look at a recording, which counts as no export. */
+export function readSelection(deps: ExportDeps, making: Making): AsyncGenerator<Uint8Array> {
+  return noteFindings(deps, making.selection, makeInSteps(deps, making));
+}
+
 function makeInSteps(deps: ExportDeps, { selection, taker, signal }: Making): AsyncGenerator<Uint8Array> {
   const pieces = exportSelection(deps, selection, signal);
   return yieldInSteps(pieces, () => deps.turns.exportSteps.take(taker, () => signal));
@@ -83,7 +88,6 @@ function giveBack({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && byteLength >= LEAST_GIVEN_BACK_BYTES) buffer.transfer(0);
 }
 
-/** Counts the export. Whatever it finds out about stored bytes is written down with their recordings. */
 async function* countExport(
   deps: ExportDeps,
   selection: ExportSelection,
@@ -93,14 +97,25 @@ async function* countExport(
   let outcome = "broken";
   metrics.exportsActive.inc();
   try {
-    yield* pieces;
+    yield* noteFindings(deps, selection, pieces);
     outcome = "complete";
-  } catch (error) {
-    await noteFound(deps, selection.sources, error);
-    throw error;
   } finally {
     metrics.exportsActive.dec();
     metrics.exports.inc({ outcome });
+  }
+}
+
+/** Yields the pieces. A finding about stored bytes is written down with their recordings. */
+async function* noteFindings(
+  deps: ExportDeps,
+  { sources }: ExportSelection,
+  pieces: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* pieces;
+  } catch (error) {
+    await noteFound(deps, sources, error);
+    throw error;
   }
 }
 

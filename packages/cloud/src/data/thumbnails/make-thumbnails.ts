@@ -6,9 +6,9 @@ import { thumbnailCounts } from "@downlink/protocol";
 import type { Deps } from "../../calls/context/context.ts";
 import { newId } from "../../db/ids.ts";
 import { withTransaction } from "../../db/transaction.ts";
-import { isOfCustomer } from "../../store/blobs/object-key.ts";
 import { findHeldSources } from "../exports/select-sources.ts";
 import type { ExportDeps } from "../exports/stream-selection.ts";
+import { mayHaveThumbnails } from "./may-have-thumbnails.ts";
 import { instantsOf, type Making, readPart, topicsOf } from "./read-part.ts";
 import { readTrack, type Track, toGeoJson } from "./read-track.ts";
 import type { StoredTopic } from "./thumbnail-rows.ts";
@@ -21,15 +21,14 @@ const MOST_PIXELS = 160;
 const LONGEST_MS = 120_000;
 
 /**
- * Makes the thumbnails of a recording that has none yet, unless its project makes none or its data is not in our own store. Pictures that cannot
- * be read are named in the row. Any other failure leaves no row, so that the job runs again when a list or a page asks.
+ * Makes the thumbnails of a recording that has none yet, and may have some. Pictures that cannot be read are named in the row. Any other failure leaves no row, so that the job runs again when a list or a page asks.
  */
 export async function makeThumbnails(deps: MakeDeps, recordingId: string, signal: AbortSignal): Promise<void> {
-  const where = { id: recordingId, thumbnails: null, project: { makesThumbnails: true } };
+  const where = { AND: [{ id: recordingId, thumbnails: null }, mayHaveThumbnails] };
   const recording = await deps.db.prisma.recording.findFirst({ where, include: { topics: true } });
   if (!recording) return;
   const [held] = await findHeldSources(deps, { orgId: recording.orgId, recordingIds: [recordingId] });
-  if (!held || isOfCustomer(held.source.blobKey)) return;
+  if (!held) return;
   try {
     const late = AbortSignal.timeout(LONGEST_MS);
     const making = { recording, source: held.source, signal: AbortSignal.any([signal, late]) };
@@ -131,7 +130,7 @@ async function keep(
   await withTransaction(db, async (tx) => {
     const [wanted] = await tx.$queryRaw<unknown[]>`
       SELECT r.id FROM "Recording" r JOIN "Project" p ON p.id = r."projectId"
-      WHERE r.id = ${recordingId} AND r."importStatus" = 'complete' AND p."makesThumbnails"
+      WHERE r.id = ${recordingId} AND r."importStatus" = 'complete' AND (p."thumbnails" = 'all' OR (p."thumbnails" = 'own' AND r."location" IS NULL))
         AND NOT EXISTS (SELECT FROM "RecordingThumbnails" t WHERE t."recordingId" = r.id)
       FOR UPDATE OF r FOR SHARE OF p`;
     if (!wanted) return await jobs.enqueueRemovals(tx, blobKey === null ? [] : [blobKey]);

@@ -1,7 +1,7 @@
 import { DecodeError } from "@downlink/messages/value";
 import type { RecordingModel, RecordingTopicModel } from "../../db/generated/models.ts";
 import type { StoredSource } from "../exports/export-selection.ts";
-import { type ExportDeps, makeExport } from "../exports/stream-selection.ts";
+import { type ExportDeps, readSelection } from "../exports/stream-selection.ts";
 
 /** A recording of which something is made, and its data. */
 export interface Making {
@@ -59,7 +59,7 @@ export async function readPart(
   const taker = { owner: recording.orgId, token: recording.id };
   const pieces: Buffer[] = [];
   let bytes = 0;
-  for await (const piece of makeExport(deps, { selection, taker, signal })) {
+  for await (const piece of readSelection(deps, { selection, taker, signal })) {
     bytes += piece.byteLength;
     if (bytes > MAX_PART_BYTES)
       throw new DecodeError(`The messages of one part have more than ${MAX_PART_BYTES / 1_000_000} MB.`);

@@ -155,7 +155,7 @@ test("a project that is set to make none while pictures are made has none", asyn
   const stored: string[] = [];
   const put: typeof deps.blobs.put = async (key, ...rest) => {
     stored.push(key);
-    await admin.call(api.projects.update, { id: projectId, makesThumbnails: false });
+    await admin.call(api.projects.update, { id: projectId, thumbnails: "none" });
     return deps.blobs.put(key, ...rest);
   };
   const blobs = Object.assign(Object.create(deps.blobs) as typeof deps.blobs, { put });
@@ -166,7 +166,7 @@ test("a project that is set to make none while pictures are made has none", asyn
     () => deps.blobs.stat(stored[0]!),
     (found) => found === undefined,
   );
-  await admin.call(api.projects.update, { id: projectId, makesThumbnails: true });
+  await admin.call(api.projects.update, { id: projectId, thumbnails: "own" });
 });
 
 test("what goes wrong beside the pictures is not written down, and they are made when someone looks", async () => {
@@ -190,16 +190,35 @@ test("pictures that cannot be read are named, and hold up nothing", async () => 
 test("a project that makes none has none any more, their objects go, and once it makes them again they are made when they are asked for", async () => {
   await ready(front);
   const { blobKey } = await prisma.recordingThumbnails.findUniqueOrThrow({ where: { recordingId: front } });
-  const off = await admin.call(api.projects.update, { id: projectId, makesThumbnails: false });
-  assert.equal(off.makesThumbnails, false);
+  const off = await admin.call(api.projects.update, { id: projectId, thumbnails: "none" });
+  assert.equal(off.thumbnails, "none");
   const none = await admin.call(api.thumbnails.get, { keyOrId: front });
   assert.deepEqual(none, { state: "none", reason: "the project makes no thumbnails", topics: [] });
   await eventually(
     () => deps.blobs.stat(blobKey!),
     (found) => found === undefined,
   );
-  await admin.call(api.projects.update, { id: projectId, makesThumbnails: true });
+  await admin.call(api.projects.update, { id: projectId, thumbnails: "own" });
   assert.equal((await ready(front)).state, "ready");
+});
+
+test("pictures of what lies in a customer's bucket are made where the project lets them leave it, and go when it no longer does", async () => {
+  const id = await upload("bucket", [camera("/front", 1)]);
+  await ready(id);
+  await prisma.recordingThumbnails.delete({ where: { recordingId: id } });
+  await prisma.recording.update({ where: { id }, data: { location: '{"path":"a.mcap","bucket":"robots"}' } });
+  const { state, reason } = await ready(id);
+  assert.deepEqual(
+    [state, reason],
+    ["none", "its data is in a customer's bucket, and its project keeps no thumbnails of those"],
+  );
+  await makeThumbnails(deps, id, new AbortController().signal);
+  assert.equal(await prisma.recordingThumbnails.findUnique({ where: { recordingId: id } }), null);
+  await admin.call(api.projects.update, { id: projectId, thumbnails: "all" });
+  assert.equal((await ready(id)).state, "ready");
+  await admin.call(api.projects.update, { id: projectId, thumbnails: "own" });
+  assert.equal(await prisma.recordingThumbnails.findUnique({ where: { recordingId: id } }), null);
+  assert.deepEqual([(await ready(front)).state, (await ready(id)).state], ["ready", "none"]);
 });
 
 test("pictures whose object is gone, as after a restore of the database, are made again", async () => {

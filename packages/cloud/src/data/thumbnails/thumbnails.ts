@@ -18,6 +18,7 @@ import { BlobNotFoundError } from "../../store/blobs/blob-errors.ts";
 import type { BlobReader } from "../../store/blobs/blob-store.ts";
 import { isStreamable } from "../exports/find-missing.ts";
 import { findRecording } from "../recordings/find-recording.ts";
+import { mayHaveThumbnails } from "./may-have-thumbnails.ts";
 import { type Slice, StoredTopics, StoredTrack } from "./thumbnail-rows.ts";
 
 type Contract = typeof api.thumbnails;
@@ -33,7 +34,10 @@ async function getThumbnails(ctx: Ctx, ref: Input<Contract["get"]>): Promise<Com
   const { id, orgId, projectId, importStatus, storedDamage, siteObjectKey, location } = await findRecording(ctx, ref);
   const project = await ctx.db.prisma.project.findUnique({ where: { id: projectId } });
   const none = (reason: string) => ({ state: "none" as const, reason, topics: [], track: undefined });
-  if (!project?.makesThumbnails) return none("the project makes no thumbnails");
+  if (!project || project.thumbnails === "none") return none("the project makes no thumbnails");
+  if (siteObjectKey !== null) return none("its data is at a self-hosted site");
+  if (location !== null && project.thumbnails !== "all")
+    return none("its data is in a customer's bucket, and its project keeps no thumbnails of those");
   const row = await ctx.db.prisma.recordingThumbnails.findUnique({ where: { recordingId: id } });
   if (row) {
     const topics = StoredTopics.parse(row.topics).map(({ topic, width, height, timesNs, strip }) => {
@@ -45,7 +49,6 @@ async function getThumbnails(ctx: Ctx, ref: Input<Contract["get"]>): Promise<Com
   }
   if (importStatus !== "complete") return none("the recording is not imported");
   if (storedDamage !== null) return none("its stored data is damaged");
-  if (siteObjectKey !== null || location !== null) return none("its data is not in the service's own store");
   await withTransaction(ctx.db, (tx) => ctx.jobs.enqueueThumbnails(tx, orgId, [id]));
   return { state: "pending", reason: undefined, topics: [], track: undefined };
 }
@@ -59,7 +62,7 @@ async function listThumbnails(
   ctx: Ctx,
   { recordingIds }: Input<Contract["list"]>,
 ): Promise<Complete<Output<Contract["list"]>>> {
-  const asked = { AND: [{ id: { in: [...recordingIds] } }, visibleTo(ctx)], project: { makesThumbnails: true } };
+  const asked = { AND: [{ id: { in: [...recordingIds] } }, visibleTo(ctx), mayHaveThumbnails] };
   const rows = await ctx.db.prisma.recordingThumbnails.findMany({ where: { recording: asked } });
   await makeMissing(ctx, asked);
   const found = rows.flatMap((row) => {
@@ -74,7 +77,7 @@ async function listThumbnails(
 
 /** Those that were imported before there were thumbnails get theirs when a list shows them. */
 async function makeMissing({ db, jobs, caller }: Ctx, asked: Prisma.RecordingWhereInput): Promise<void> {
-  const where = { AND: [asked, isStreamable, { siteObjectKey: null, location: null, thumbnails: null }] };
+  const where = { AND: [asked, isStreamable, { thumbnails: null }] };
   const missing = await db.prisma.recording.findMany({ where, select: { id: true } });
   const ids = missing.map(({ id }) => id);
   if (ids.length > 0) await withTransaction(db, (tx) => jobs.enqueueThumbnails(tx, caller.orgId, ids));

@@ -21,9 +21,12 @@ export async function forgetTrainingSets({ prisma }: Pick<Database, "prisma">, n
   await prisma.trainingSet.deleteMany({ where: isOver });
 }
 
-/** Forgets the thumbnails of projects that make none: what turned them off was cut short before it had removed them all. */
+/** Forgets the thumbnails that projects make no longer: what turned them off was cut short before it had removed them all. */
 export async function forgetUnwantedThumbnails({ prisma }: Pick<Database, "prisma">): Promise<void> {
-  await prisma.recordingThumbnails.deleteMany({ where: { recording: { project: { makesThumbnails: false } } } });
+  const ofBuckets = { project: { thumbnails: "own" }, location: { not: null } } as const;
+  await prisma.recordingThumbnails.deleteMany({
+    where: { recording: { OR: [{ project: { thumbnails: "none" } }, ofBuckets] } },
+  });
 }
 
 /** Removes the rows of sessions that have ended, of invitations and links for a password that are too old, and of tries that are over. */

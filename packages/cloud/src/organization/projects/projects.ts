@@ -49,16 +49,16 @@ async function createProject(ctx: Ctx, { name, isInviteOnly }: Input<Contract["c
 
 async function updateProject(
   ctx: Ctx,
-  { id, name, primarySiteId, isInviteOnly, makesThumbnails }: Input<Contract["update"]>,
+  { id, name, primarySiteId, isInviteOnly, thumbnails }: Input<Contract["update"]>,
 ): Promise<Complete<Project>> {
   const found = await findProject(ctx, { id });
   if (typeof primarySiteId === "string") requireTaking(await findSite(ctx, primarySiteId), id, "primarySiteId");
   const update = ctx.db.prisma.project.update({
     where: { id },
-    data: { name, primarySiteId, isInviteOnly, makesThumbnails },
+    data: { name, primarySiteId, isInviteOnly, thumbnails },
   });
   const row = await update.catch(nameTaken(name ?? found.name));
-  if (makesThumbnails === false) await forgetThumbnails(ctx, id);
+  if (thumbnails !== undefined && thumbnails !== "all") await forgetThumbnails(ctx, id, thumbnails);
   if (isInviteOnly) await endUnseenLinks(ctx.db.prisma, ctx.caller.orgId);
   return toProject(row, await countMembers(ctx, [row.id]));
 }
@@ -70,7 +70,7 @@ function toProject(row: ProjectModel, counts: MemberCounts): Complete<Project> {
     orgMemberCount: counts.get(row.id) ?? 0,
     lastSeenAt: row.lastSeenAtNs ?? undefined,
     isInviteOnly: row.isInviteOnly,
-    makesThumbnails: row.makesThumbnails,
+    thumbnails: row.thumbnails,
     primarySiteId: row.primarySiteId ?? undefined,
   };
 }

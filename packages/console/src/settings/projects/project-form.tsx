@@ -2,6 +2,7 @@ import { me, type Project, projects } from "@downlink/protocol";
 import { useState } from "preact/hooks";
 import { useChange } from "../../api/use-change.ts";
 import { FormDialog } from "../../parts/form-dialog.tsx";
+import { SelectField } from "../../parts/select.tsx";
 import { TextField } from "../../parts/text-field.tsx";
 
 interface FormProps {
@@ -10,17 +11,23 @@ interface FormProps {
   readonly onClose: () => void;
 }
 
+const THUMBNAILS = [
+  ["own", "Of recordings in the service's own store"],
+  ["all", "Of those in your buckets, too: the service keeps the pictures"],
+  ["none", "None"],
+] as const;
+
 /** Makes a project, or changes its name, whether it is invite-only and whether it has small pictures. */
 export function ProjectForm({ project, onClose }: FormProps) {
   const [name, setName] = useState(project?.name ?? "");
   const [isInviteOnly, setInviteOnly] = useState(project?.isInviteOnly ?? false);
-  const [makesThumbnails, setThumbnails] = useState(project?.makesThumbnails ?? true);
+  const [thumbnails, setThumbnails] = useState(project?.thumbnails ?? "own");
   const create = useChange(projects.create, projects.list, me.get);
   const update = useChange(projects.update, projects.list, me.get);
   const { isRunning, failure } = project ? update : create;
   const save = async () => {
     const given = { name, isInviteOnly };
-    const changed = project && { id: project.id, ...given, makesThumbnails };
+    const changed = project && { id: project.id, ...given, thumbnails };
     if (await (changed ? update.run(changed) : create.run(given))) onClose();
   };
   return (
@@ -43,10 +50,13 @@ export function ProjectForm({ project, onClose }: FormProps) {
         Invite-only: besides the admins, only chosen members see it
       </label>
       {project && (
-        <label class="choice">
-          <input type="checkbox" checked={makesThumbnails} onChange={() => setThumbnails(!makesThumbnails)} />
-          Small pictures of what cameras saw; without this, those that there are are deleted
-        </label>
+        <SelectField
+          label="Small pictures of what cameras saw"
+          hint="Those that are no longer wanted are deleted."
+          value={thumbnails}
+          choices={THUMBNAILS}
+          onChange={setThumbnails}
+        />
       )}
     </FormDialog>
   );

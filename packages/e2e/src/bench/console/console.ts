@@ -1,6 +1,6 @@
 // How much the pages of the control plane cost a browser and the service, beside their budgets:
 //
-//   npm run bench:console [-- --devices 1000] [--recordings 300000] [--minutes 1] [--only sizes|timeline|list|idle|server]
+//   npm run bench:console [-- --devices 1000] [--recordings 300000] [--minutes 1] [--only sizes|timeline|list|idle|server|pictures]
 //
 // It starts a control plane, a Postgres and a Chromium of its own, which end with it. It scrolls the list for so many minutes, and lets
 // tabs rest as long visible and as long hidden. It exits with 1 where a size or a count is beyond its budget, never for a time.
@@ -12,6 +12,7 @@ import { countIdleCalls } from "./count-idle-calls.ts";
 import { driveList } from "./drive-list.ts";
 import { driveTimeline } from "./drive-timeline.ts";
 import { measureFirstLoad } from "./measure-first-load.ts";
+import { measurePictures } from "./measure-pictures.ts";
 import { measureSizes } from "./measure-sizes.ts";
 import { type Row, reportRows } from "./rows.ts";
 import { timeServer } from "./time-server.ts";
@@ -40,6 +41,7 @@ const PARTS: Readonly<Record<string, (console: ConsoleUnderTest) => Promise<Row[
   list: (console) => driveList(console, minutes),
   idle: (console) => countIdleCalls(console, minutes),
   server: timeServer,
+  pictures: measurePictures,
 };
 const chosen = Object.entries(PARTS).filter(([name]) => values.only === "" || values.only.split("|").includes(name));
 if (chosen.length === 0) throw new RangeError(`--only must name some of ${Object.keys(PARTS).join(", ")}`);
