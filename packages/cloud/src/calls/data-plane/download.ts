@@ -21,6 +21,8 @@ export interface Download extends Pick<StreamOptions, "controller" | "onFailure"
   readonly mediaType: string;
   /** The name of the file at the receiver; any text is allowed. */
   readonly fileName: string;
+  /** How long the receiver may use it without asking again. Absent: not at all. */
+  readonly freshSeconds?: number;
 }
 
 /**
@@ -53,11 +55,11 @@ function giveBack({ buffer, byteLength }: Uint8Array): void {
 }
 
 /** The bytes and their type come from devices: a browser may save them, and must never show or run them as a part of our own site. */
-function commonHeaders({ etag, mediaType, fileName }: Download): Record<string, string> {
+function commonHeaders({ etag, mediaType, fileName, freshSeconds }: Download): Record<string, string> {
   return {
     ETag: `"${etag}"`,
     "Accept-Ranges": "bytes",
-    "Cache-Control": "private, no-transform",
+    "Cache-Control": `private, ${freshSeconds === undefined ? "" : `max-age=${freshSeconds}, `}no-transform`,
     "Content-Type": MEDIA_TYPE.test(mediaType) && !ACTIVE.test(mediaType) ? mediaType : "application/octet-stream",
     "Content-Disposition": contentDisposition(fileName),
     "Content-Security-Policy": "sandbox",

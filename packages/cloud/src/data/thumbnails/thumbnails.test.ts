@@ -44,6 +44,7 @@ const ready = (keyOrId: string) =>
 async function fetchJpeg(link: string) {
   const answer = await fetch(link);
   assert.equal(answer.headers.get("content-type"), "image/jpeg");
+  assert.match(answer.headers.get("cache-control")!, /^private, max-age=3600/);
   return jpeg.decode(Buffer.from(await answer.arrayBuffer()), { useTArray: true });
 }
 

@@ -107,6 +107,7 @@ export function thumbnailRoute(app: Hono<Env>, deps: Deps): void {
     const slice = sliceOf(await openOrForget(deps, blobKey!), { offset: Number(offset), sizeBytes: Number(sizeBytes) });
     return await sendBlob(c, slice, {
       ...{ etag: `${blobKey!.split("/").at(-1)}-${offset}`, mediaType: KINDS[kind], fileName: `thumbnail.${kind}` },
+      freshSeconds: HOUR_MS / 1000, // the link itself says which object it is of, and that never changes
       ...{ controller: link.gone, onFailure: logBreak(c, deps) },
     });
   });

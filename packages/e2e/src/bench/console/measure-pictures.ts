@@ -41,7 +41,7 @@ export async function measurePictures(console: ConsoleUnderTest): Promise<Row[]>
     timeRow({
       what: "import of 7 MB, beside pictures that are made",
       value: median(withMs),
-      most: MOST_SLOWER * median(withoutMs),
+      most: Math.round(MOST_SLOWER * median(withoutMs)),
       note: `${ratio.toFixed(2)} × that without, by turns; ${counts}`,
     }),
     ...(await measureList(console, pictured)),
