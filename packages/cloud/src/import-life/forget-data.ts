@@ -19,9 +19,8 @@ export async function forgetData(context: TransactionContext, recording: LockedR
   const ended = await findEnd(tx, recording);
   await recordDeletion(tx, recording);
   await cancelRequests(context, [id]);
-  const [thumbnails] = await tx.$queryRaw<{ blobKey: string | null }[]>`
-    DELETE FROM "RecordingThumbnails" WHERE "recordingId" = ${id} RETURNING "blobKey"`;
-  for (const key of [blobKey, recording.indexKey, recording.nextIndexKey, thumbnails?.blobKey])
+  await forgetThumbnails(context, id);
+  for (const key of [blobKey, recording.indexKey, recording.nextIndexKey])
     if (key) await jobs.enqueue(tx, { name: "remove-object", data: { blobKey: key } });
   if (importId) await tx.import.updateMany({ where: { id: importId }, data: { deletedAtNs: nowNs } });
   for (const copy of await lockDuplicates(tx, id)) await forgetData(context, copy);
@@ -52,6 +51,13 @@ export async function forgetData(context: TransactionContext, recording: LockedR
   if (ended && edgeFile) await takeBack(tx, ended, edgeFile);
   await tx.recordingAttachment.updateMany({ where: { recordingId: id }, data: { siteId: null } });
   await tx.recordingTopic.updateMany({ where: { recordingId: id }, data: unlisted });
+}
+
+/** Removes the pictures of data that is not there any more. */
+export async function forgetThumbnails({ tx, jobs }: TransactionContext, recordingId: string): Promise<void> {
+  const [thumbnails] = await tx.$queryRaw<{ blobKey: string | null }[]>`
+    DELETE FROM "RecordingThumbnails" WHERE "recordingId" = ${recordingId} RETURNING "blobKey"`;
+  if (thumbnails?.blobKey) await jobs.enqueue(tx, { name: "remove-object", data: { blobKey: thumbnails.blobKey } });
 }
 
 /** Finds the request by which the agent knows how the import ended. */

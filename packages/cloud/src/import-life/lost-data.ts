@@ -6,7 +6,7 @@ import type { TransactionContext } from "../background/jobs/transaction-context.
 import type { Transaction } from "../db/transaction.ts";
 import { cancelRequests } from "./change-request.ts";
 import { edgeCopyOf } from "./edge-copy.ts";
-import { unlisted } from "./forget-data.ts";
+import { forgetThumbnails, unlisted } from "./forget-data.ts";
 import { LOST_PRIORITY } from "./import-request-rows.ts";
 import { nextImportStatus, noDamage, noFailure } from "./import-status.ts";
 import { findLocked, type LockedRecording } from "./lock-recording.ts";
@@ -69,6 +69,7 @@ export async function noteLoss(
   const damagedSinceNs = recording.damagedSinceNs ?? nowNs;
   const data = { importStatus, failureCode, failureText, ...(damage && { storedDamage: damage, damagedSinceNs }) };
   await tx.recording.update({ where: { id: recordingId }, data });
+  await forgetThumbnails(context, recordingId);
   await tx.recordingAttachment.updateMany({ where: { recordingId }, data: { siteId: null } });
   await tx.recordingTopic.updateMany({ where: { recordingId }, data: unlisted });
   if (damage) {

@@ -7,6 +7,7 @@ import { contextOf, type TransactionContext } from "../background/jobs/transacti
 import type { Clock } from "../core/clock.ts";
 import type { Database } from "../db/client.ts";
 import { withTransaction } from "../db/transaction.ts";
+import { isOfCustomer } from "../store/blobs/object-key.ts";
 import { findLocked } from "./lock-recording.ts";
 import { noteLoss, storedFaults } from "./lost-data.ts";
 import { hasPermits, noteDamageSeen, type StoredDamage } from "./stored-damage.ts";
@@ -36,7 +37,8 @@ async function mark(context: TransactionContext, blobKey: string, storedDamage: 
   if (await hasPermits(context, id)) await noteLoss(context, recording, storedFaults[storedDamage]);
   else {
     await tx.recording.update({ where: { id }, data: { storedDamage, damagedSinceNs } });
-    await noteDamageSeen(context);
+    // Our own store is not doubted for an object that a customer removed from a bucket.
+    if (!isOfCustomer(blobKey)) await noteDamageSeen(context);
   }
   await jobs.enqueue(tx, { name: "read-stored", data: { orgId, recordingId: id } });
 }

@@ -10,8 +10,8 @@ import { formatDuration, formatSecond, zoneName } from "../time/format-time.ts";
 import { zone } from "../time/zone.ts";
 import type { LaneSource } from "../timeline/lane-canvas.ts";
 import type { LaneState } from "../timeline/lane-state.ts";
-import { type Span, snapNs, toNs } from "../timeline/view.ts";
-import { dataAround, PIXELS } from "./inspected.ts";
+import type { Span } from "../timeline/view.ts";
+import { columnAround, dataAround } from "./inspected.ts";
 import { addUp } from "./sum-up.ts";
 import { useSums } from "./use-sums.ts";
 
@@ -31,13 +31,10 @@ export function HoverCard({ projectId, devices, source, state, rowPx }: CardProp
   const device = hover && devices[hover.row];
   const view = state.view.value;
   const span = device && dataAround({ source, view, cursor: hover });
-  const pixelMs = view.spanMs / PIXELS;
-  const fromNs = hover && snapNs(toNs(view, hover.ms), pixelMs);
   const below = span && { deviceId: device.id, span };
-  const endNs = fromNs && fromNs + BigInt(Math.ceil(pixelMs * 1e6));
-  const pixel = span && { deviceId: device.id, span: { startNs: fromNs!, endNs: endNs! } };
+  const column = span && { deviceId: device.id, span: columnAround(view, hover) };
   const hasRested = usePause(below, RESTED_MS) === below;
-  const rested = usePause(pixel, RESTED_MS);
+  const isAt = usePause(column, RESTED_MS) === column;
   const card = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => chooseSide(card.current));
   if (!hover || !device || !below) return null;
@@ -50,7 +47,7 @@ export function HoverCard({ projectId, devices, source, state, rowPx }: CardProp
       ref={card}
       aria-hidden="true"
     >
-      {rested?.deviceId === device.id && <Picture {...{ projectId, ...rested }} />}
+      {isAt && column && <Picture {...{ projectId, ...column }} />}
       <strong>
         <ForeignText text={device.name} />
       </strong>
@@ -60,11 +57,12 @@ export function HoverCard({ projectId, devices, source, state, rowPx }: CardProp
   );
 }
 
-/** In the lower half of the window the card stands above its row. */
+/** The card stands above its row where there is more room. */
 function chooseSide(card: HTMLElement | null): void {
   if (!card) return;
+  const place = card.closest("[data-scroller]")!.getBoundingClientRect();
   const top = card.parentElement!.getBoundingClientRect().top + Number.parseFloat(card.style.top);
-  card.dataset.above = String(top > innerHeight / 2);
+  card.dataset.above = String(top > (place.top + place.bottom) / 2);
 }
 
 interface BelowProps {
@@ -73,13 +71,20 @@ interface BelowProps {
   readonly span: Span;
 }
 
+/** So many recordings of a span may have no camera before one that has. */
+const TRIED = 4;
+
 /** Shows what the device's first camera saw in a span, where a recording of it is here. */
 function Picture({ projectId, deviceId, span: { startNs: start, endNs: end } }: BelowProps) {
   const { data: me } = useMe();
-  const query = { projectId, deviceId, start, end, sortBy: "start", limit: 1 } as const;
+  const query = { projectId, deviceId, start, end, sortBy: "start", limit: TRIED } as const;
   const isEnabled = may(me, "data.stream") && may(me, "recordings.list");
-  const { data: [recording] = [] } = useQuery(recordings.list, { ...query, importStatus: ["complete"] }, { isEnabled });
-  return recording?.device?.id === deviceId ? <PictureAt recording={recording} atNs={start} /> : null;
+  const { data = [], isOld } = useQuery(recordings.list, { ...query, importStatus: ["complete"] }, { isEnabled });
+  return (
+    <div class="hover-picture">
+      <PictureAt recordings={isOld ? [] : data} atNs={(start + end) / 2n} />
+    </div>
+  );
 }
 
 function SpanText({ startNs, endNs }: Span) {

@@ -21,8 +21,7 @@ interface Looked {
   readonly state: LaneState;
 }
 
-/** Times are looked at as if the lanes had so many pixels. */
-export const PIXELS = 1000;
+const PIXELS = 1000;
 
 /** Returns the selection, or else the range at the cursor: as far as there is data without a visible gap. */
 export function inspectedSpan({ devices, source, state }: Looked): Omit<Inspected, "asks"> | undefined {
@@ -52,8 +51,17 @@ export function dataAround({ source, view, cursor }: Around): Span | undefined {
   const px = Math.min(PIXELS - 1, Math.max(0, Math.floor(shareOf(view, cursor.ms) * PIXELS)));
   const { fromPx, toPx } = rangeAround(columns, px);
   if (fromPx === toPx) return undefined;
-  const at = (column: number) => toNs(view, view.fromMs + (column * view.spanMs) / PIXELS);
-  return { startNs: at(fromPx), endNs: at(toPx) };
+  return { startNs: timeAt(view, fromPx), endNs: timeAt(view, toPx) };
+}
+
+/** Returns the time of the column at a cursor. */
+export function columnAround(view: View, { ms }: Cursor): Span {
+  const px = Math.min(PIXELS - 1, Math.max(0, Math.floor(shareOf(view, ms) * PIXELS)));
+  return { startNs: timeAt(view, px), endNs: timeAt(view, px + 1) };
+}
+
+function timeAt(view: View, column: number): bigint {
+  return toNs(view, view.fromMs + (column * view.spanMs) / PIXELS);
 }
 
 function snapped(view: View, ms: number, pixelMs: number): bigint {

@@ -108,7 +108,10 @@ function Touched({ event: { device, start, end }, projectId }: { event: Event; p
   return (
     <section class="card stack">
       <h2>Recordings at that time</h2>
-      <Pictures recordings={data.slice(0, MOST_PICTURED)} atNs={start} />
+      <Pictures
+        recordings={data.filter(({ importStatus }) => importStatus === "complete").slice(0, MOST_PICTURED)}
+        atNs={start}
+      />
       {failure && <Failed {...{ failure, again }} />}
       {data.length === 0 && !failure && <p class="muted">None is known.</p>}
       <ul class="stack">

@@ -33,7 +33,8 @@ export function pathAt({ id, projectId, start, end }: Pictured, { topic, timeNs 
   const search = new URLSearchParams({ topics: topic });
   const latestNs = timeNs < end ? timeNs : end;
   const atNs = latestNs > start ? latestNs : start;
-  if (atNs - AROUND_NS > start) search.set("from", formatTimestamp(atNs - AROUND_NS));
+  const fromNs = atNs - AROUND_NS;
+  search.set("from", formatTimestamp(fromNs > start ? fromNs : start));
   if (atNs + AROUND_NS < end) search.set("to", formatTimestamp(atNs + AROUND_NS));
   return `${pagePath(projectId, "recordings", id)}?${search}`;
 }
@@ -43,10 +44,22 @@ interface PictureProps {
   readonly atNs: bigint;
 }
 
-/** Shows what the first camera of a recording saw nearest to a time; nothing where there is no picture. */
-export function PictureAt({ recording, atNs }: PictureProps) {
-  const [camera] = useCameras(recording);
-  return camera ? <CameraAt {...{ camera, atNs }} /> : null;
+/** Shows what the first camera of the first of some recordings that has pictures saw nearest to a time; nothing where none has. */
+export function PictureAt({ recordings: [first, ...others], atNs }: { recordings: readonly Pictured[]; atNs: bigint }) {
+  return first ? <FirstOf key={first.id} {...{ first, others, atNs }} /> : null;
+}
+
+interface FirstProps {
+  readonly first: Pictured;
+  readonly others: readonly Pictured[];
+  readonly atNs: bigint;
+}
+
+function FirstOf({ first, others, atNs }: FirstProps) {
+  const found = useThumbnails(first);
+  if (!found) return null;
+  const [camera] = found.topics;
+  return camera ? <CameraAt {...{ camera, atNs }} /> : <PictureAt {...{ recordings: others, atNs }} />;
 }
 
 /** Shows what all cameras of some recordings saw nearest to a time. Each picture leads to the views at that time. */
@@ -72,6 +85,8 @@ function OfRecording({ recording, atNs }: PictureProps) {
   ));
 }
 
+const MOST_HEIGHT_PX = 240;
+
 /** Shows the picture of a camera that is nearest to a time: one of those that lie side by side in its strip. */
 export function CameraAt({ camera: { topic, times, link, width, height }, atNs }: { camera: Camera; atNs: bigint }) {
   const place = nearest(times, atNs);
@@ -81,6 +96,7 @@ export function CameraAt({ camera: { topic, times, link, width, height }, atNs }
       role="img"
       aria-label={`Picture of ${showHidden(topic)}`}
       style={{
+        width: `min(100%, ${(MOST_HEIGHT_PX * width) / height}px)`,
         aspectRatio: `${width} / ${height}`,
         backgroundImage: `url(${JSON.stringify(link)})`,
         backgroundSize: `${100 * times.length}% 100%`,

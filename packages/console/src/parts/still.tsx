@@ -3,6 +3,7 @@ import { useRef, useState } from "preact/hooks";
 import { fetchThumbnail } from "../api/fetch-thumbnail.ts";
 import { may, useMe } from "../api/me.ts";
 import { useFetched } from "../api/use-query.ts";
+import { usePause } from "../browser/use-pause.ts";
 import { formatDuration } from "../time/format-time.ts";
 import { CameraAt, useCameras } from "./picture-at.tsx";
 import "./still.css";
@@ -15,6 +16,8 @@ export function Still({ recording }: { readonly recording: Recording }) {
   const { data, isOld } = useFetched(["thumbnail", id], () => fetchThumbnail(id), { isEnabled });
   const [share, setShare] = useState<number | undefined>();
   const image = useRef<HTMLImageElement>(null);
+  const isBelow = share !== undefined;
+  const hasRested = usePause(isBelow, RESTED_MS) && isBelow;
   if (!data || isOld || !isEnabled) return null;
   const onPointerMove = ({ pointerType, clientX }: PointerEvent) => {
     const { left, width } = image.current!.getBoundingClientRect();
@@ -23,7 +26,7 @@ export function Still({ recording }: { readonly recording: Recording }) {
   return (
     <span class="still-place" onPointerMove={onPointerMove} onPointerLeave={() => setShare(undefined)}>
       <img ref={image} class="still" src={data.link} alt="" loading="lazy" decoding="async" />
-      {share !== undefined && (
+      {hasRested && (
         <Large {...{ recording, afterNs: BigInt(Math.round(share * Number(end - start))) }} of={image.current!} />
       )}
     </span>
@@ -36,6 +39,8 @@ interface LargeProps {
   readonly of: HTMLElement;
 }
 
+/** A mouse that goes over a list asks for nothing. */
+const RESTED_MS = 100;
 const WIDTH_PX = 240;
 const open = (card: HTMLElement | null) => card?.showPopover();
 
@@ -44,10 +49,10 @@ function Large({ recording, afterNs, of }: LargeProps) {
   const [camera] = useCameras(recording);
   const { right, left, top } = of.getBoundingClientRect();
   if (!camera) return null;
-  const heightPx = (WIDTH_PX * camera.height) / camera.width + 32;
+  const heightPx = Math.min((WIDTH_PX * camera.height) / camera.width, WIDTH_PX) + 32;
   const place = {
     width: `${WIDTH_PX}px`,
-    left: `${right + WIDTH_PX + 16 < innerWidth ? right + 8 : left - WIDTH_PX - 8}px`,
+    left: `${right + WIDTH_PX + 16 < innerWidth ? right + 8 : Math.max(8, left - WIDTH_PX - 8)}px`,
     top: `${Math.max(8, Math.min(top - heightPx / 2, innerHeight - heightPx - 8))}px`,
   };
   return (

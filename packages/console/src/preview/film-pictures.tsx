@@ -4,10 +4,13 @@ import { coverTile, type Tile, tilesOf } from "./film-tiles.ts";
 import type { LookProps } from "./look-props.ts";
 import { timeToShow } from "./place-at.ts";
 import type { Span } from "./preview-window.ts";
+import type { OpenedTopic } from "./requests.ts";
 import { useSize } from "./use-size.ts";
 
 interface PicturesProps {
   readonly window: Span;
+  /** The topics that are shown. */
+  readonly topics: readonly string[];
   readonly cameras: readonly Camera[];
   /** The first camera among what is shown; undefined while it is read, and where there is none. */
   readonly look: LookProps | undefined;
@@ -17,22 +20,23 @@ interface PicturesProps {
  * Shows what a camera saw in equal parts of the window: those pictures that are known of the recording, and once its messages were read, the
  * ones that the preview decodes.
  */
-export function FilmPictures({ window, cameras, look }: PicturesProps) {
+export function FilmPictures({ window, topics, cameras, look }: PicturesProps) {
   const frame = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const size = useSize(frame);
   const tiles = tilesOf(window, size.widthPx);
-  const camera = cameras.find(({ topic }) => topic === look?.topic.topic) ?? cameras[0];
+  const camera = cameras.find(({ topic }) => (look ? topic === look.topic.topic : topics.includes(topic)));
   const { session, topic, originNs } = look ?? {};
   useEffect(() => {
-    if (!canvas.current || !session || !topic || originNs === undefined) return;
     const drawing = new AbortController();
-    const context = startPainting(canvas.current, size);
-    const pictureAt = (middleNs: bigint) => {
-      const timeNs = timeToShow(topic, Number(middleNs - originNs));
-      return session.ask("image", { topic: topic.topic, timeNs });
-    };
-    paintTiles(tiles, { context, pictureAt, signal: drawing.signal }).catch(() => undefined); // the view says what is wrong
+    const context = startPainting(canvas.current!, size);
+    if (session && topic && originNs !== undefined) {
+      const pictureAt = async (endNs: bigint) => {
+        const { timeNs, bitmap } = await session.ask("image", lastBefore(topic, Number(endNs - originNs)));
+        return { timeNs: originNs + BigInt(Math.round(timeNs)), bitmap };
+      };
+      void paintTiles(tiles, { context, pictureAt, signal: drawing.signal });
+    }
     return () => drawing.abort();
   }, [session, topic, window.startNs, window.endNs, size.widthPx, size.heightPx]);
   return (
@@ -41,6 +45,10 @@ export function FilmPictures({ window, cameras, look }: PicturesProps) {
       <canvas ref={canvas} />
     </div>
   );
+}
+
+function lastBefore(topic: OpenedTopic, timeNs: number) {
+  return { topic: topic.topic, timeNs: timeToShow(topic, timeNs - 1) };
 }
 
 /** Shows the picture that is known of a part; nothing where its time lies in another one. */
@@ -64,19 +72,20 @@ function startPainting(canvas: HTMLCanvasElement, { widthPx, heightPx }: { width
 
 interface Painting {
   readonly context: ReturnType<typeof startPainting>;
-  readonly pictureAt: (middleNs: bigint) => Promise<{ readonly bitmap: ImageBitmap }>;
+  /** Returns the last picture before a time. */
+  readonly pictureAt: (endNs: bigint) => Promise<{ readonly timeNs: bigint; readonly bitmap: ImageBitmap }>;
   readonly signal: AbortSignal;
 }
 
-/** Asks for one picture after the other, so that the views need not wait for all of them. */
+/** Asks for one picture after the other, so that the views need not wait for all of them. A part without a picture stays empty. */
 async function paintTiles(tiles: readonly Tile[], { context: { context, heightPx }, pictureAt, signal }: Painting) {
   for (const { startNs, endNs, leftPx, widthPx } of tiles) {
-    const { bitmap } = await pictureAt((startNs + endNs) / 2n);
-    if (!signal.aborted) {
-      const { x, y, width, height } = coverTile(bitmap, { width: widthPx, height: heightPx });
-      context.drawImage(bitmap, x, y, width, height, leftPx, 0, widthPx, heightPx);
+    const found = await pictureAt(endNs).catch(() => undefined); // the view says what is wrong
+    if (found && !signal.aborted && found.timeNs >= startNs && found.timeNs < endNs) {
+      const { x, y, width, height } = coverTile(found.bitmap, { width: widthPx, height: heightPx });
+      context.drawImage(found.bitmap, x, y, width, height, leftPx, 0, widthPx, heightPx);
     }
-    bitmap.close();
-    signal.throwIfAborted();
+    found?.bitmap.close();
+    if (signal.aborted) return;
   }
 }

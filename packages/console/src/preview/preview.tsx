@@ -49,6 +49,7 @@ export function Preview(props: PreviewProps) {
   const { problem, opened, isLoading, bytes } = slice;
   const lookOf = lookIn(slice, at);
   const camera = choice.topics.map((name) => lookOf(name).look).find((look) => look?.topic.kind === "image");
+  const hasPictures = camera !== undefined || cameras.some(({ topic }) => choice.topics.includes(topic));
   return (
     <section class="preview stack" aria-label="Views">
       <ProgressLine isOn={isLoading} />
@@ -62,7 +63,7 @@ export function Preview(props: PreviewProps) {
       <Views {...{ choice, known, onChoose, lookOf }} />
       <Film
         {...{ recording, window, momentNs, player, events, onMoment: setMoment, onWindow: onChoose, onMark: mark }}
-        pictures={(camera || cameras.length > 0) && <FilmPictures {...{ window, cameras, look: camera }} />}
+        pictures={hasPictures && <FilmPictures {...{ window, topics: choice.topics, cameras, look: camera }} />}
         density={useDensity(opened, window)}
         wholeDensity={density}
         readingBytes={isLoading ? bytes : undefined}

@@ -22,10 +22,12 @@ interface FigureProps {
   readonly track: Track | undefined;
   readonly cursorNs: number;
   readonly topic: string;
+  /** By default how many positions it has, and how long it is. */
+  readonly caption?: string;
 }
 
 /** Draws a track as far as the moment, and the rest of it more faintly. */
-export function TrackFigure({ track, cursorNs, topic }: FigureProps) {
+export function TrackFigure({ track, cursorNs, topic, caption }: FigureProps) {
   const frame = useRef<HTMLElement>(null);
   const size = useSize(frame);
   return (
@@ -33,7 +35,7 @@ export function TrackFigure({ track, cursorNs, topic }: FigureProps) {
       {track && size.widthPx > 0 && <Way {...{ track, cursorNs, topic, size }} />}
       {track && (
         <figcaption class="muted">
-          {formatCount(track.fixCount)} positions, {formatMetres(track.lengthMetres)}
+          {caption ?? `${formatCount(track.fixCount)} positions, ${formatMetres(track.lengthMetres)}`}
         </figcaption>
       )}
     </figure>

@@ -1,5 +1,6 @@
 import type { Recording } from "@downlink/protocol";
 import { useFetched } from "../api/use-query.ts";
+import { Failed } from "../parts/failed.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { type Camera, pathAt, type Thumbnails, useThumbnails } from "../parts/picture-at.tsx";
 import { showHidden } from "../parts/show-hidden.ts";
@@ -12,7 +13,7 @@ export function Film({ recording }: { readonly recording: Recording }) {
   const { topics = [], track } = useThumbnails(recording) ?? {};
   if (topics.length === 0 && !track) return null;
   return (
-    <section class="film stack" aria-label="Pictures of its cameras">
+    <section class="film stack" aria-label="Pictures of its cameras, and its track">
       {topics.map((camera) => (
         <FilmStrip key={camera.topic} {...{ camera, recording }} />
       ))}
@@ -21,15 +22,19 @@ export function Film({ recording }: { readonly recording: Recording }) {
   );
 }
 
-function WholeTrack({ track: { topic, link } }: { readonly track: Required<Thumbnails>["track"] }) {
-  const { data } = useFetched(["track", link], () => fetchTrack(link), {});
+/** A thinned track is shorter than the way itself, so that its length would be none. */
+const formatPositions = (count: number) => (count === 1 ? "one of its positions" : `${count} of its positions`);
+
+function WholeTrack({ track: { topic, link, count } }: { readonly track: Required<Thumbnails>["track"] }) {
+  const { data, failure, again } = useFetched(["track", link], () => fetchTrack(link), {});
+  if (failure) return <Failed {...{ failure, again }} />;
   return (
     <div>
       <p class="muted">
         <ForeignText text={topic} /> · <a href={link}>GeoJSON</a>
       </p>
       <div class="whole-track">
-        <TrackFigure track={data} cursorNs={Number.POSITIVE_INFINITY} topic={topic} />
+        <TrackFigure track={data} cursorNs={Number.POSITIVE_INFINITY} {...{ topic }} caption={formatPositions(count)} />
       </div>
     </div>
   );

@@ -3,6 +3,7 @@ import { after, test } from "node:test";
 import { api } from "@downlink/protocol";
 import { eventually } from "@downlink/recordings/testing";
 import { encode } from "fast-png";
+import { makeThumbnails } from "../../data/thumbnails/make-thumbnails.ts";
 import { whyNoCeph } from "../../store/bucket-uploads/testing/run-ceph.ts";
 import { anotherMcap, type Customer, startCustomer } from "./testing/start-customer.ts";
 
@@ -57,6 +58,50 @@ test("pictures of an object are made where the project lets them leave the bucke
   );
   await cloud.admin.call(api.projects.update, { id: projectId, thumbnails: "own" });
   assert.equal((await look()).state, "none");
+});
+
+test("pictures go with their object and with its site, and a missing object casts no doubt on our own store", {
+  skip,
+}, async () => {
+  const { prisma } = cloud.deps.db;
+  const site = await makeSite();
+  const data = Buffer.from(encode({ width: 8, height: 6, channels: 1, data: new Uint8Array(48) })).toString("base64");
+  const camera = { topic: "/front", kind: "camera", rateHz: 5, messageAt: () => ({ format: "png", data }) } as const;
+  const bytes = await anotherMcap({ deviceName: "r1" }, { topics: [camera] });
+  await site.put("a.mcap", bytes);
+  await site.note("a.mcap");
+  const [{ id: keyOrId, projectId } = assert.fail()] = await site.recordings();
+  const id = { id: projectId };
+  await cloud.admin.call(api.projects.update, { ...id, thumbnails: "all" });
+  const ready = () =>
+    eventually(
+      () => cloud.admin.call(api.thumbnails.get, { keyOrId }),
+      ({ state }) => state === "ready",
+    );
+  const link = (await ready()).topics[0]!.link;
+  await site.remove("a.mcap");
+  await site.note("a.mcap");
+  const isGone = async () => {
+    assert.equal(await prisma.recordingThumbnails.findUnique({ where: { recordingId: keyOrId } }), null);
+    const { state, reason } = await cloud.admin.call(api.thumbnails.get, { keyOrId });
+    assert.deepEqual([state, reason], ["none", "the recording is not imported"]);
+  };
+  await isGone();
+  await eventually(
+    () => fetch(link),
+    ({ status }) => status === 404,
+  );
+  await site.put("a.mcap", bytes);
+  await site.note("a.mcap");
+  await ready();
+  await prisma.recordingThumbnails.delete({ where: { recordingId: keyOrId } });
+  await prisma.deployment.update({ where: { id: 1 }, data: { damageSeenAtNs: null } });
+  await site.remove("a.mcap");
+  await makeThumbnails(cloud.deps, keyOrId, new AbortController().signal);
+  assert.equal((await prisma.deployment.findFirstOrThrow()).damageSeenAtNs, null);
+  await cloud.admin.call(api.sites.delete, { id: site.siteId });
+  await isGone();
+  await cloud.admin.call(api.projects.update, { ...id, thumbnails: "own" });
 });
 
 test("an object whose name has `..` is that object, and no other one", { skip }, async () => {

@@ -3,7 +3,7 @@ import { Prisma } from "../../db/generated/client.ts";
 import { lossText } from "./lose-object.ts";
 
 /**
- * The recordings of a customer's bucket become unavailable for good when its site is deleted, and their imports end. The bucket stays as it is. The caller deletes the site; the sweep removes the indexes.
+ * The recordings of a customer's bucket become unavailable for good when its site is deleted, and their imports end. The bucket stays as it is. The caller deletes the site; the sweep removes the indexes and the pictures.
  */
 export async function forgetBucket({ tx, nowNs }: Moment, siteId: string): Promise<void> {
   const ids = Prisma.sql`SELECT id FROM "Recording" WHERE "siteId" = ${siteId}`;
@@ -14,6 +14,7 @@ export async function forgetBucket({ tx, nowNs }: Moment, siteId: string): Promi
   await tx.$executeRaw`
     UPDATE "RecordingTopic" SET "importedProjectId" = NULL, "importedDeviceId" = NULL, "importedStartNs" = NULL, "importedEndNs" = NULL
     WHERE "recordingId" IN (${ids})`;
+  await tx.$executeRaw`DELETE FROM "RecordingThumbnails" WHERE "recordingId" IN (${ids})`;
   await askDevicesAgain(tx, siteId);
   await tx.$executeRaw`
     UPDATE "ImportRequest" SET state = 'error', "errorCode" = 'SiteDeleted', "errorText" = ${lossText("SiteDeleted")},

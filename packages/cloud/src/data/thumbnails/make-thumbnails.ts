@@ -3,6 +3,7 @@
 import { DecodeError } from "@downlink/messages/value";
 import { joinStills, makeStills, type Still } from "@downlink/pictures/in-thread";
 import { thumbnailCounts } from "@downlink/protocol";
+import { ExportError } from "@downlink/recordings";
 import type { Deps } from "../../calls/context/context.ts";
 import { newId } from "../../db/ids.ts";
 import { withTransaction } from "../../db/transaction.ts";
@@ -56,15 +57,18 @@ async function makeAll(deps: MakeDeps, making: Making, late: AbortSignal): Promi
   const reasons: string[] = [];
   const attempt = async <T>(make: () => Promise<T>): Promise<T | undefined> => {
     try {
-      return late.aborted ? undefined : await make();
+      late.throwIfAborted();
+      return await make();
     } catch (error) {
-      if (!late.aborted && (making.signal.aborted || !(error instanceof DecodeError))) throw error;
-      reasons.push(error instanceof DecodeError ? error.message : "it took too long");
+      const isFinal = error instanceof DecodeError || error instanceof ExportError;
+      if (!late.aborted && (making.signal.aborted || !isFinal)) throw error;
+      reasons.push(isFinal ? error.message : "it took too long");
       return undefined;
     }
   };
   const cameras = await makeCameras(deps, making, { attempt, onProblem: (problem) => reasons.push(problem) });
   const track = await attempt(() => readTrack(deps, making));
+  if (cameras.length === 0 && !track) reasons.push("it has no topic with pictures or positions");
   return { cameras, track, reason: reasons[0] };
 }
 
@@ -78,7 +82,6 @@ interface Trying {
 async function makeCameras(deps: MakeDeps, making: Making, { attempt, onProblem }: Trying): Promise<CameraStills[]> {
   const topics = topicsOf(making.recording, PICTURES).slice(0, thumbnailCounts.topics);
   const cameras = topics.map((topic): CameraStills => ({ topic, stills: [], timesNs: [] }));
-  if (cameras.length === 0) onProblem("it has no topic with pictures");
   for (const instant of cameras.length === 0 ? [] : instantsOf(making.recording, thumbnailCounts.pictures))
     await attempt(async () => {
       const problem = await addStills(cameras, await readPart(deps, making, { ...instant, topics }));

@@ -4,7 +4,7 @@ import { formatTimestamp, thumbnailCounts } from "@downlink/protocol";
 import type { ExportDeps } from "../exports/stream-selection.ts";
 import { instantsOf, MAX_PART_BYTES, type Making, readPart, topicsOf } from "./read-part.ts";
 
-/** The positions of a recording's first topic that has some, in order of time. */
+/** The positions of the first topic of a recording that has some, in order of time. */
 export interface Track {
   readonly topic: string;
   readonly fixes: readonly Fix[];
@@ -15,20 +15,26 @@ const FEW = 48;
 
 /** Reads where a robot was: all positions of a small recording, thinned out, and some of a large one. Undefined where it states none. */
 export async function readTrack(deps: ExportDeps, making: Making): Promise<Track | undefined> {
-  const { recording, source } = making;
-  const [topic] = topicsOf(recording, POSITION_TYPES);
-  if (topic === undefined) return undefined;
-  const isSmall = source.sizeBytes <= MAX_PART_BYTES;
-  const { startNs, endNs } = recording;
-  const fixes: Fix[] = [];
-  for (const part of isSmall ? [{ startNs, endNs }] : instantsOf(recording, FEW)) {
-    const file = await readPart(deps, making, { ...part, topics: [topic] });
-    const found = await readFixes({ file, topic, most: thumbnailCounts.positions });
-    // The message at a time comes together with the last one before it.
-    const fresh = isSmall ? found : found.slice(-1);
-    fixes.push(...fresh.filter(({ timeNs }) => timeNs !== fixes.at(-1)?.timeNs));
+  for (const topic of topicsOf(making.recording, POSITION_TYPES).slice(0, thumbnailCounts.topics)) {
+    const fixes = await readTopic(deps, making, topic);
+    if (fixes.length > 0) return { topic, fixes };
   }
-  return fixes.length > 0 ? { topic, fixes } : undefined;
+  return undefined;
+}
+
+async function readTopic(deps: ExportDeps, making: Making, topic: string): Promise<readonly Fix[]> {
+  const { recording, source } = making;
+  const read = async (part: { startNs: bigint; endNs: bigint; lookbackNs?: bigint }) => {
+    const file = await readPart(deps, making, { ...part, topics: [topic] });
+    return readFixes({ file, topic, most: thumbnailCounts.positions });
+  };
+  if (source.sizeBytes <= MAX_PART_BYTES) return read(recording);
+  const fixes: Fix[] = [];
+  for (const instant of instantsOf(recording, FEW)) {
+    const last = (await read(instant)).at(-1);
+    if (last && last.timeNs !== fixes.at(-1)?.timeNs) fixes.push(last);
+  }
+  return fixes;
 }
 
 /** Writes a track as a GeoJSON feature, with the times of its positions. source: RFC 7946; the times as togeojson has them */

@@ -84,7 +84,11 @@ test("an imported recording has pictures of each camera, at equal distances, wit
 
 test("one picture of each recording comes for a list, for those that have one, and by the same link for an hour", async () => {
   const silent = await upload("silent", [{ topic: "/imu", kind: "imu", rateHz: 10 }]);
-  assert.deepEqual(await ready(silent), { state: "none", reason: "it has no topic with pictures", topics: [] });
+  assert.deepEqual(await ready(silent), {
+    state: "none",
+    reason: "it has no topic with pictures or positions",
+    topics: [],
+  });
   const { thumbnails } = await admin.call(api.thumbnails.list, { recordingIds: [silent, front, "rec_none"] });
   assert.deepEqual(
     thumbnails.map(({ recordingId, topic, width, height }) => [recordingId, topic, width, height]),
@@ -119,7 +123,8 @@ test("a recording with positions has its track as GeoJSON, with the ends of it, 
     ...gps,
     messageAt: ({ sequence }) => (sequence === 7 ? { latitude: 1, longitude: 2 } : {}),
   };
-  const single = await fetchTrack(await upload("single", [lost]));
+  const without: TopicSpec = { ...gps, topic: "/first", messageAt: () => ({}) };
+  const single = await fetchTrack(await upload("single", [without, lost]));
   assert.deepEqual(single.geometry, { type: "Point", coordinates: [2, 1] });
   const blob: TopicSpec = { topic: "/scan", kind: "blob", rateHz: 10, sizeBytes: 700_000 };
   const large = await fetchTrack(await upload("large", [gps, blob]));

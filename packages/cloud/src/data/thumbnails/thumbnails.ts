@@ -35,6 +35,7 @@ async function getThumbnails(ctx: Ctx, ref: Input<Contract["get"]>): Promise<Com
   const project = await ctx.db.prisma.project.findUnique({ where: { id: projectId } });
   const none = (reason: string) => ({ state: "none" as const, reason, topics: [], track: undefined });
   if (!project || project.thumbnails === "none") return none("the project makes no thumbnails");
+  if (importStatus !== "complete") return none("the recording is not imported");
   if (siteObjectKey !== null) return none("its data is at a self-hosted site");
   if (location !== null && project.thumbnails !== "all")
     return none("its data is in a customer's bucket, and its project keeps no thumbnails of those");
@@ -47,7 +48,6 @@ async function getThumbnails(ctx: Ctx, ref: Input<Contract["get"]>): Promise<Com
     const state = topics.length > 0 || track ? "ready" : "none";
     return { state, reason: row.reason ?? undefined, topics, track };
   }
-  if (importStatus !== "complete") return none("the recording is not imported");
   if (storedDamage !== null) return none("its stored data is damaged");
   await withTransaction(ctx.db, (tx) => ctx.jobs.enqueueThumbnails(tx, orgId, [id]));
   return { state: "pending", reason: undefined, topics: [], track: undefined };

@@ -58,7 +58,7 @@ async function updateProject(
     data: { name, primarySiteId, isInviteOnly, thumbnails },
   });
   const row = await update.catch(nameTaken(name ?? found.name));
-  if (thumbnails !== undefined && thumbnails !== "all") await forgetThumbnails(ctx, id, thumbnails);
+  if (row.thumbnails !== "all" && row.thumbnails !== found.thumbnails) await forgetThumbnails(ctx, id, row.thumbnails);
   if (isInviteOnly) await endUnseenLinks(ctx.db.prisma, ctx.caller.orgId);
   return toProject(row, await countMembers(ctx, [row.id]));
 }
