@@ -1,11 +1,9 @@
-import { type Device, recordings } from "@downlink/protocol";
+import type { Device } from "@downlink/protocol";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { may, useMe } from "../api/me.ts";
-import { useQuery } from "../api/use-query.ts";
 import { usePause } from "../browser/use-pause.ts";
 import { formatBytes, formatCount } from "../parts/bytes.ts";
 import { ForeignText } from "../parts/foreign-text.tsx";
-import { PictureAt } from "../parts/picture-at.tsx";
+import { PictureOfDevice } from "../parts/picture-of-device.tsx";
 import { formatDuration, formatSecond, zoneName } from "../time/format-time.ts";
 import { zone } from "../time/zone.ts";
 import type { LaneSource } from "../timeline/lane-canvas.ts";
@@ -47,7 +45,11 @@ export function HoverCard({ projectId, devices, source, state, rowPx }: CardProp
       ref={card}
       aria-hidden="true"
     >
-      {isAt && column && <Picture {...{ projectId, ...column }} />}
+      {isAt && column && (
+        <div class="hover-picture">
+          <PictureOfDevice {...{ projectId, ...column }} />
+        </div>
+      )}
       <strong>
         <ForeignText text={device.name} />
       </strong>
@@ -69,22 +71,6 @@ interface BelowProps {
   readonly projectId: string;
   readonly deviceId: string;
   readonly span: Span;
-}
-
-/** So many recordings of a span may have no camera before one that has. */
-const TRIED = 4;
-
-/** Shows what the device's first camera saw in a span, where a recording of it is here. */
-function Picture({ projectId, deviceId, span: { startNs: start, endNs: end } }: BelowProps) {
-  const { data: me } = useMe();
-  const query = { projectId, deviceId, start, end, sortBy: "start", limit: TRIED } as const;
-  const isEnabled = may(me, "data.stream") && may(me, "recordings.list");
-  const { data = [], isOld } = useQuery(recordings.list, { ...query, importStatus: ["complete"] }, { isEnabled });
-  return (
-    <div class="hover-picture">
-      <PictureAt recordings={isOld ? [] : data} atNs={(start + end) / 2n} />
-    </div>
-  );
 }
 
 function SpanText({ startNs, endNs }: Span) {

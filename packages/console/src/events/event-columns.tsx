@@ -1,5 +1,7 @@
 import type { Event, EventType } from "@downlink/protocol";
 import { ForeignText } from "../parts/foreign-text.tsx";
+import { PictureCard } from "../parts/picture-card.tsx";
+import { PictureOfDevice } from "../parts/picture-of-device.tsx";
 import type { Column } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { formatDuration } from "../time/format-time.ts";
@@ -41,14 +43,18 @@ export function eventColumns({ projectId, types, zone }: Given): readonly Column
       width: "minmax(120px, 1fr)",
       narrow: "title",
       cell: (event) => (
-        <a href={pagePath(projectId, "events", event.id)} tabIndex={-1}>
-          <ForeignText text={typeOf(event) ?? "event"} />
-        </a>
+        <PictureCard card={() => <PictureOfDevice {...{ projectId, ...momentOf(event) }} />}>
+          <a href={pagePath(projectId, "events", event.id)} tabIndex={-1}>
+            <ForeignText text={typeOf(event) ?? "event"} />
+          </a>
+        </PictureCard>
       ),
     },
     { name: "Details", width: "minmax(160px, 3fr)", cell: summarize },
   ];
 }
+
+const momentOf = ({ device, start }: Event) => ({ deviceId: device.id, span: { startNs: start, endNs: start } });
 
 /** Keys and values are texts of users and programs: they are shown, and mean nothing. */
 function summarize({ metadata, properties = {} }: Event): string {

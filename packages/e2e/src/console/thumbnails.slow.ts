@@ -40,9 +40,9 @@ test("a list shows a picture of each recording, its page the film of each camera
   assert.ok((await widthOf(list, "img.still")) > 0);
   assert.deepEqual(await findBarriers(list), []);
   await list.locator("img.still").first().hover();
-  await list.locator(".still-large .picture-at").waitFor();
+  await list.locator(".picture-card .picture-at").waitFor();
   await list.locator("h1").first().hover();
-  await list.locator(".still-large").waitFor({ state: "detached" });
+  await list.locator(".picture-card").waitFor({ state: "detached" });
 
   const { page: settings } = await scenario.open("/recordings");
   await settings.goto(new URL("/settings/projects", scenario.home).href);
@@ -104,6 +104,9 @@ test("pictures stand in the film below the views, in the card over a lane and on
   const { admin } = scenario.cloud();
   const of = { deviceName: "rover", start, end: start };
   const event = await admin.call(api.events.create, of);
+  await page.goto(`${scenario.home}/events`);
+  await page.locator(`a[href$="${event.id}"]`).hover();
+  await page.locator(".picture-card .picture-at").waitFor();
   await page.goto(`${scenario.home}/events/${event.id}`);
   await page.locator(".pictures a").first().click();
   await page.waitForURL(/recordings.*topics=/);
