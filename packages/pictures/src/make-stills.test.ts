@@ -46,6 +46,9 @@ test("small and upright pictures keep their shape, and a later one takes that of
   assert.deepEqual(await sizeOf(pictureOf(20, 300, 600), most), [80, 160]);
   assert.deepEqual(await sizeOf(pictureOf(1, 33, 7), most), [33, 7]);
   assert.deepEqual(await sizeOf(pictureOf(1, 33, 7), { width: 80, height: 60 }), [80, 60]);
+  const { rgba } = await makeStill(pictureOf(100, 320, 80), { width: 80, height: 60 });
+  const levelAt = (x: number, y: number) => rgba[(y * 80 + x) * 4];
+  assert.deepEqual([levelAt(10, 19), levelAt(10, 20), levelAt(60, 39), levelAt(60, 40)], [0, 150, 100, 0]);
 });
 
 test("pictures that cannot be read are refused, and the next one is read", async () => {

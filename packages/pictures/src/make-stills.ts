@@ -23,12 +23,25 @@ export interface JoinedStills extends Size {
 export const MAX_PIXELS = 16_000_000;
 const QUALITY = 70;
 
-/** Makes a picture smaller, to at most so many pixels in either direction or to a size. Throws for one that cannot be read. */
+/** Makes a picture smaller, to at most so many pixels in either direction or, with its own shape, into a size. Throws for one that cannot be read. */
 export async function makeStill(picture: EncodedPicture, to: Size | { readonly most: number }): Promise<Still> {
   requireBounded(picture);
   const rgba = await decodePicture(picture);
-  const size = "most" in to ? fit(picture, to.most) : to;
-  return { rgba: shrink({ rgba, width: picture.width, height: picture.height }, size), ...size };
+  const inner = fit(picture, "most" in to ? { width: to.most, height: to.most } : to);
+  const still = { rgba: shrink({ rgba, width: picture.width, height: picture.height }, inner), ...inner };
+  return "most" in to ? still : putInto(still, to);
+}
+
+/** Puts a picture into the middle of a black one. */
+function putInto(inner: Still, size: Size): Still {
+  if (inner.width === size.width && inner.height === size.height) return inner;
+  const rgba = new Uint8ClampedArray(size.width * size.height * 4);
+  const [left, top] = [(size.width - inner.width) >> 1, (size.height - inner.height) >> 1];
+  for (let y = 0; y < inner.height; y += 1) {
+    const row = inner.rgba.subarray(y * inner.width * 4, (y + 1) * inner.width * 4);
+    rgba.set(row, ((y + top) * size.width + left) * 4);
+  }
+  return { rgba, ...size };
 }
 
 /** Throws {@link DecodeError}. */
@@ -37,9 +50,9 @@ export function requireBounded({ width, height }: Size): void {
     throw new DecodeError(`A picture has ${width} × ${height} pixels, and ${MAX_PIXELS} are read.`);
 }
 
-/** A picture that stands upright is not higher than one that lies is wide. */
-function fit({ width, height }: Size, most: number): Size {
-  const scale = Math.min(1, most / Math.max(width, height));
+/** A small picture keeps its size. */
+function fit({ width, height }: Size, most: Size): Size {
+  const scale = Math.min(1, most.width / width, most.height / height);
   return { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) };
 }
 

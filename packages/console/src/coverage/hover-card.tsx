@@ -7,7 +7,7 @@ import { PictureOfDevice } from "../parts/picture-of-device.tsx";
 import { formatDuration, formatSecond, zoneName } from "../time/format-time.ts";
 import { zone } from "../time/zone.ts";
 import type { LaneSource } from "../timeline/lane-canvas.ts";
-import type { LaneState } from "../timeline/lane-state.ts";
+import type { Hover, LaneState } from "../timeline/lane-state.ts";
 import type { Span } from "../timeline/view.ts";
 import { columnAround, dataAround } from "./inspected.ts";
 import { addUp } from "./sum-up.ts";
@@ -34,17 +34,18 @@ export function HoverCard({ projectId, devices, source, state, rowPx }: CardProp
   const hasRested = usePause(below, RESTED_MS) === below;
   const isAt = usePause(column, RESTED_MS) === column;
   const card = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => chooseSide(card.current));
+  useLayoutEffect(() => {
+    if (!card.current || !hover) return;
+    const shown = card.current;
+    if (!shown.matches(":popover-open")) shown.showPopover();
+    const sized = new ResizeObserver(() => place(shown, hover, rowPx));
+    sized.observe(shown);
+    place(shown, hover, rowPx);
+    return () => sized.disconnect();
+  });
   if (!hover || !device || !below) return null;
-  const isRight = hover.share > 0.5;
-  const side = isRight ? { right: `${(1 - hover.share) * 100}%` } : { left: `${hover.share * 100}%` };
   return (
-    <div
-      class={isRight ? "hover-card is-left" : "hover-card"}
-      style={{ ...side, top: `${(hover.row + 1) * rowPx}px`, "--row": `${rowPx}px` }}
-      ref={card}
-      aria-hidden="true"
-    >
+    <div class="hover-card" popover="manual" ref={card} aria-hidden="true">
       {isAt && column && (
         <div class="hover-picture">
           <PictureOfDevice {...{ projectId, ...column }} />
@@ -59,12 +60,18 @@ export function HoverCard({ projectId, devices, source, state, rowPx }: CardProp
   );
 }
 
-/** The card stands above its row where there is more room. */
-function chooseSide(card: HTMLElement | null): void {
-  if (!card) return;
-  const place = card.closest("[data-scroller]")!.getBoundingClientRect();
-  const top = card.parentElement!.getBoundingClientRect().top + Number.parseFloat(card.style.top);
-  card.dataset.above = String(top > (place.top + place.bottom) / 2);
+const GAP_PX = 4;
+const SIDE_PX = 12;
+
+/** Below its row and beside the pointer; above where there is no room below, and always within the window. */
+function place(card: HTMLElement, { share, row }: Hover, rowPx: number): void {
+  const lanes = card.parentElement!.getBoundingClientRect();
+  const { offsetWidth: widthPx, offsetHeight: heightPx } = card;
+  const [atPx, belowPx] = [lanes.left + share * lanes.width, lanes.top + (row + 1) * rowPx + GAP_PX];
+  const latestPx = innerHeight - heightPx - GAP_PX;
+  const topPx = belowPx <= latestPx ? belowPx : belowPx - rowPx - heightPx - 2 * GAP_PX;
+  card.style.left = `${share > 0.5 ? atPx - widthPx - SIDE_PX : atPx + SIDE_PX}px`;
+  card.style.top = `${topPx >= GAP_PX ? topPx : Math.max(GAP_PX, latestPx)}px`;
 }
 
 interface BelowProps {

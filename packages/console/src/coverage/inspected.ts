@@ -54,10 +54,13 @@ export function dataAround({ source, view, cursor }: Around): Span | undefined {
   return { startNs: timeAt(view, fromPx), endNs: timeAt(view, toPx) };
 }
 
-/** Returns the time of the column at a cursor. */
+/** Data is drawn that much wider than it lasts where it would be too narrow to see. */
+const WIDER_PX = 3;
+
+/** Returns the time of the column at a cursor, and of those of which the data may be drawn there. */
 export function columnAround(view: View, { ms }: Cursor): Span {
   const px = Math.min(PIXELS - 1, Math.max(0, Math.floor(shareOf(view, ms) * PIXELS)));
-  return { startNs: timeAt(view, px), endNs: timeAt(view, px + 1) };
+  return { startNs: timeAt(view, px - WIDER_PX), endNs: timeAt(view, px + 1 + WIDER_PX) };
 }
 
 function timeAt(view: View, column: number): bigint {

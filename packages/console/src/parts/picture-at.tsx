@@ -1,6 +1,7 @@
 import { formatTimestamp, type Output, type Recording, thumbnails } from "@downlink/protocol";
 import { may, useMe } from "../api/me.ts";
 import { useQuery } from "../api/use-query.ts";
+import { timeText } from "../time/zone.ts";
 import { pagePath } from "../url/project.ts";
 import { showHidden } from "./show-hidden.ts";
 import "./picture-at.css";
@@ -36,6 +37,7 @@ export function pathAt({ id, projectId, start, end }: Pictured, { topic, timeNs 
   const fromNs = atNs - AROUND_NS;
   search.set("from", formatTimestamp(fromNs > start ? fromNs : start));
   if (atNs + AROUND_NS < end) search.set("to", formatTimestamp(atNs + AROUND_NS));
+  search.set("at", formatTimestamp(atNs));
   return `${pagePath(projectId, "recordings", id)}?${search}`;
 }
 
@@ -45,21 +47,30 @@ interface PictureProps {
 }
 
 /** Shows what the first camera of the first of some recordings that has pictures saw nearest to a time; nothing where none has. */
-export function PictureAt({ recordings: [first, ...others], atNs }: { recordings: readonly Pictured[]; atNs: bigint }) {
-  return first ? <FirstOf key={first.id} {...{ first, others, atNs }} /> : null;
+export function PictureAt({ recordings: [first, ...others], ...shown }: PictureAtProps) {
+  return first ? <FirstOf key={first.id} {...{ first, others, ...shown }} /> : null;
 }
 
-interface FirstProps {
+interface Shown {
+  readonly atNs: bigint;
+  /** Returns what stands below the picture of a time. */
+  readonly captionOf?: (timeNs: bigint) => string;
+}
+
+interface PictureAtProps extends Shown {
+  readonly recordings: readonly Pictured[];
+}
+
+interface FirstProps extends Shown {
   readonly first: Pictured;
   readonly others: readonly Pictured[];
-  readonly atNs: bigint;
 }
 
-function FirstOf({ first, others, atNs }: FirstProps) {
+function FirstOf({ first, others, ...shown }: FirstProps) {
   const found = useThumbnails(first);
   if (!found) return null;
   const [camera] = found.topics;
-  return camera ? <CameraAt {...{ camera, atNs }} /> : <PictureAt {...{ recordings: others, atNs }} />;
+  return camera ? <CameraAt {...{ camera, ...shown }} /> : <PictureAt {...{ recordings: others, ...shown }} />;
 }
 
 /** Shows what all cameras of some recordings saw nearest to a time. Each picture leads to the views at that time. */
@@ -80,7 +91,7 @@ function OfRecording({ recording, atNs }: PictureProps) {
       href={pathAt(recording, { topic: camera.topic, timeNs: atNs })}
       title={showHidden(camera.topic)}
     >
-      <CameraAt {...{ camera, atNs }} />
+      <CameraAt {...{ camera, atNs, captionOf: timeText }} />
     </a>
   ));
 }
@@ -88,21 +99,25 @@ function OfRecording({ recording, atNs }: PictureProps) {
 const MOST_HEIGHT_PX = 240;
 
 /** Shows the picture of a camera that is nearest to a time: one of those that lie side by side in its strip. */
-export function CameraAt({ camera: { topic, times, link, width, height }, atNs }: { camera: Camera; atNs: bigint }) {
+export function CameraAt({ camera, atNs, captionOf }: Shown & { readonly camera: Camera }) {
+  const { topic, times, link, width, height } = camera;
   const place = nearest(times, atNs);
   return (
-    <div
-      class="picture-at"
-      role="img"
-      aria-label={`Picture of ${showHidden(topic)}`}
-      style={{
-        width: `min(100%, ${(MOST_HEIGHT_PX * width) / height}px)`,
-        aspectRatio: `${width} / ${height}`,
-        backgroundImage: `url(${JSON.stringify(link)})`,
-        backgroundSize: `${100 * times.length}% 100%`,
-        backgroundPositionX: `${(100 * place) / Math.max(1, times.length - 1)}%`,
-      }}
-    />
+    <>
+      <div
+        class="picture-at"
+        role="img"
+        aria-label={`Picture of ${showHidden(topic)}`}
+        style={{
+          width: `min(100%, ${(MOST_HEIGHT_PX * width) / height}px)`,
+          aspectRatio: `${width} / ${height}`,
+          backgroundImage: `url(${JSON.stringify(link)})`,
+          backgroundSize: `${100 * times.length}% 100%`,
+          backgroundPositionX: `${(100 * place) / Math.max(1, times.length - 1)}%`,
+        }}
+      />
+      {captionOf && <p class="muted picture-caption">{captionOf(times[place]!)}</p>}
+    </>
   );
 }
 

@@ -14,15 +14,14 @@ export function Still({ recording }: { readonly recording: Recording }) {
   const isEnabled = importStatus === "complete" && may(me, "data.stream");
   const { data, isOld } = useFetched(["thumbnail", id], () => fetchThumbnail(id), { isEnabled });
   if (!data || isOld || !isEnabled) return null;
-  const cardAt = (share: number) => {
-    const afterNs = BigInt(Math.round(share * Number(end - start)));
-    return (
-      <>
-        <PictureAt recordings={[recording]} atNs={start + afterNs} />
-        <p class="muted">{formatDuration(afterNs)} after the start</p>
-      </>
-    );
-  };
+  const captionOf = (timeNs: bigint) => `${formatDuration(timeNs - start)} after the start`;
+  const cardAt = (share: number) => (
+    <PictureAt
+      recordings={[recording]}
+      atNs={start + BigInt(Math.round(share * Number(end - start)))}
+      {...{ captionOf }}
+    />
+  );
   return (
     <PictureCard card={cardAt}>
       <img class="still" src={data.link} alt="" loading="lazy" decoding="async" />

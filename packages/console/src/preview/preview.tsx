@@ -29,6 +29,8 @@ interface PreviewProps {
   /** Pictures of the recording that are known before anything is read. */
   readonly cameras: readonly Camera[];
   readonly linkTo: LinkTo;
+  /** The moment that is looked at first; undefined for the first one. */
+  readonly firstNs: bigint | undefined;
   readonly onChoose: (changed: Partial<PreviewChoice>) => void;
   /** Makes an event of a moment; undefined where the user may not. */
   readonly onMark: ((momentNs: bigint) => void) | undefined;
@@ -36,10 +38,10 @@ interface PreviewProps {
 
 /** Shows up to four topics of a part of a recording at one moment. */
 export function Preview(props: PreviewProps) {
-  const { choice, known, recording, density, events, cameras, linkTo, onChoose, onMark } = props;
+  const { choice, known, recording, density, events, cameras, linkTo, firstNs, onChoose, onMark } = props;
   const [again, setAgain] = useState(0);
   const slice = useSlice(choice, linkTo, again);
-  const [chosenNs, setMoment] = useKeptMoment(choice);
+  const [chosenNs, setMoment] = useKeptMoment(choice, firstNs);
   const momentNs = clamp(chosenNs, choice);
   const window = { startNs: choice.startNs, endNs: choice.endNs };
   const at = { momentNs, recordingNs: recording.startNs, window, onMoment: setMoment };

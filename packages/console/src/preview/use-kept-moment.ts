@@ -6,9 +6,12 @@ const KEY = "moment";
 /** A moment that rests for so long is kept: browsers bear no more than a few changes of an entry a second. */
 const REST_MS = 300;
 
-/** Holds the moment that is looked at. Back and a reload come back to it. */
-export function useKeptMoment({ startNs, endNs }: Span): [momentNs: bigint, setMoment: (momentNs: bigint) => void] {
-  const [momentNs, setMoment] = useState(() => readKept() ?? startNs);
+/** Holds the moment that is looked at, at first this one. Back and a reload come back to it. */
+export function useKeptMoment(
+  { startNs, endNs }: Span,
+  firstNs = startNs,
+): [momentNs: bigint, setMoment: (momentNs: bigint) => void] {
+  const [momentNs, setMoment] = useState(() => readKept() ?? firstNs);
   useEffect(() => {
     const timer = setTimeout(() => keepInEntry(KEY, String(momentNs)), REST_MS);
     return () => clearTimeout(timer);

@@ -1,5 +1,6 @@
 import type { Recording } from "@downlink/protocol";
 import { useFetched } from "../api/use-query.ts";
+import { formatMany } from "../parts/bytes.ts";
 import { Failed } from "../parts/failed.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { type Camera, pathAt, type Thumbnails, useThumbnails } from "../parts/picture-at.tsx";
@@ -10,10 +11,17 @@ import { fetchTrack } from "./fetch-track.ts";
 
 /** Shows what the cameras of a recording saw, and where its robot was. Each picture leads to the views at its time. */
 export function Film({ recording }: { readonly recording: Recording }) {
-  const { topics = [], track } = useThumbnails(recording) ?? {};
-  if (topics.length === 0 && !track) return null;
+  const found = useThumbnails(recording);
+  if (!found) return null;
+  const { state, topics, track, reason } = found;
   return (
-    <section class="film stack" aria-label="Pictures of its cameras, and its track">
+    <section class="stack" aria-label="Pictures of its cameras, and its track">
+      {state === "pending" && <p class="muted">Its pictures are being made.</p>}
+      {reason && (
+        <p class="muted">
+          {state === "none" ? "No pictures" : "Fewer pictures"}: <ForeignText text={reason} />
+        </p>
+      )}
       {topics.map((camera) => (
         <FilmStrip key={camera.topic} {...{ camera, recording }} />
       ))}
@@ -23,7 +31,7 @@ export function Film({ recording }: { readonly recording: Recording }) {
 }
 
 /** A thinned track is shorter than the way itself, so that its length would be none. */
-const formatPositions = (count: number) => (count === 1 ? "one of its positions" : `${count} of its positions`);
+const formatPositions = (count: number) => formatMany(count, "position");
 
 function WholeTrack({ track: { topic, link, count } }: { readonly track: Required<Thumbnails>["track"] }) {
   const { data, failure, again } = useFetched(["track", link], () => fetchTrack(link), {});

@@ -48,7 +48,7 @@ function Shown({ recording, params, known, choice }: ShownProps) {
   };
   const onChoose = ({ startNs, endNs, topics: chosen, lines }: Partial<PreviewChoice>) =>
     params.set({
-      ...(startNs === undefined ? {} : { from: formatTimestamp(startNs) }),
+      ...(startNs === undefined ? {} : { from: formatTimestamp(startNs), at: "" }),
       ...(endNs === undefined ? {} : { to: formatTimestamp(endNs) }),
       ...(chosen ? { topics: chosen } : {}),
       ...(lines ? { lines } : {}),
@@ -63,6 +63,7 @@ function Shown({ recording, params, known, choice }: ShownProps) {
     onMark: mark && device && ((ns: bigint) => mark({ startNs: ns, endNs: ns, devices: [device.name] })),
     events: useFilmEvents(recording, choice),
     cameras: useCameras(recording),
+    firstNs: resolveRange({ from: params.values.at, to: "" }, Date.now()).startNs,
   };
   const whole = { startNs: recording.start, endNs: recording.end };
   return (

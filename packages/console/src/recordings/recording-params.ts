@@ -7,6 +7,8 @@ export const recordingParams = {
   /** Without a tab, a recording whose messages are here opens on them. */
   tab: choiceParam(["", ...TABS], ""),
   from: timeParam,
+  /** The moment that is looked at first; absent: the first one. */
+  at: timeParam,
   to: timeParam,
   topics: listParam,
   lines: listParam,

@@ -73,6 +73,17 @@ function coloursOf(page: Page): Promise<number[][]> {
   });
 }
 
+/** From the views to the overview, and by the sixth of twelve pictures back to its moment. */
+async function lookAtOverview(page: Page): Promise<void> {
+  await page.getByRole("link", { name: "Overview" }).click();
+  await page.locator(".whole-track .track").waitFor();
+  const { height } = (await page.getByLabel("Pictures of its cameras, and its track").boundingBox())!;
+  assert.ok(height > 300, `the pictures and the track are ${height} high`);
+  await page.locator(".film-times a").nth(5).click();
+  await page.waitForURL(/at=/);
+  await page.locator(".film-moment").getByText("+0:14.0").waitFor();
+}
+
 test("pictures stand in the film below the views, in the card over a lane and on an event's page", {
   skip,
   timeout: 240_000,
@@ -87,6 +98,8 @@ test("pictures stand in the film below the views, in the card over a lane and on
     () => coloursOf(page),
     (colours) => colours.every((colour) => colour.join() === painted.join()),
   );
+
+  await lookAtOverview(page);
 
   const day = "from=2025-10-09T08:53:00Z&to=2025-10-09T08:54:00Z";
   await page.goto(`${scenario.home}/coverage?${day}`);

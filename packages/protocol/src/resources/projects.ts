@@ -51,7 +51,7 @@ export const projects = {
     path: "/v1/projects/{id}",
     audits: "project",
     access: apiKey("projects.update", "organization"),
-    summary: "Rename a project, or choose its primary site",
+    summary: "Rename a project, or change its primary site, who sees it and its pictures",
     params: z.object({ id: Id }),
     body: z.object({
       name: ProjectName.optional(),

@@ -26,7 +26,10 @@ const LONGEST_MS = 120_000;
  */
 export async function makeThumbnails(deps: MakeDeps, recordingId: string, signal: AbortSignal): Promise<void> {
   const where = { AND: [{ id: recordingId, thumbnails: null }, mayHaveThumbnails] };
-  const recording = await deps.db.prisma.recording.findFirst({ where, include: { topics: true } });
+  const recording = await deps.db.prisma.recording.findFirst({
+    where,
+    include: { topics: true, spans: { orderBy: { startNs: "asc" } } },
+  });
   if (!recording) return;
   const [held] = await findHeldSources(deps, { orgId: recording.orgId, recordingIds: [recordingId] });
   if (!held) return;
@@ -68,7 +71,8 @@ async function makeAll(deps: MakeDeps, making: Making, late: AbortSignal): Promi
   };
   const cameras = await makeCameras(deps, making, { attempt, onProblem: (problem) => reasons.push(problem) });
   const track = await attempt(() => readTrack(deps, making));
-  if (cameras.length === 0 && !track) reasons.push("it has no topic with pictures or positions");
+  if (cameras.length === 0 && !track)
+    reasons.push("it has no message of CompressedImage, Image, RawImage, NavSatFix or LocationFix that can be shown");
   return { cameras, track, reason: reasons[0] };
 }
 
@@ -80,13 +84,15 @@ interface Trying {
 
 /** Reads the last message of each camera in each of twelve equal parts of the recording. */
 async function makeCameras(deps: MakeDeps, making: Making, { attempt, onProblem }: Trying): Promise<CameraStills[]> {
-  const topics = topicsOf(making.recording, PICTURES).slice(0, thumbnailCounts.topics);
+  const all = topicsOf(making.recording, PICTURES);
+  const topics = all.slice(0, thumbnailCounts.topics);
   const cameras = topics.map((topic): CameraStills => ({ topic, stills: [], timesNs: [] }));
   for (const instant of cameras.length === 0 ? [] : instantsOf(making.recording, thumbnailCounts.pictures))
     await attempt(async () => {
       const problem = await addStills(cameras, await readPart(deps, making, { ...instant, topics }));
       if (problem !== undefined) onProblem(problem);
     });
+  if (all.length > topics.length) onProblem(`only ${topics.length} of its ${all.length} cameras have pictures`);
   return cameras.filter(({ stills }) => stills.length > 0);
 }
 

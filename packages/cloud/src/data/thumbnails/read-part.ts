@@ -6,10 +6,17 @@ import { type ExportDeps, readSelection } from "../exports/stream-selection.ts";
 /** A recording of which something is made, and its data. */
 export interface Making {
   readonly recording: Pick<RecordingModel, "id" | "orgId" | "startNs" | "endNs"> & {
+    /** Where its messages lie, if it has long gaps. */
+    readonly spans: readonly Span[];
     readonly topics: readonly Pick<RecordingTopicModel, "topic" | "schemaName" | "messageCount">[];
   };
   readonly source: StoredSource;
   readonly signal: AbortSignal;
+}
+
+interface Span {
+  readonly startNs: bigint;
+  readonly endNs: bigint;
 }
 
 /** The most bytes of one part. */
@@ -28,14 +35,25 @@ interface Instant {
   readonly lookbackNs: bigint;
 }
 
-/** Returns the ends of equal parts of a recording; one where it has no length. */
-export function instantsOf({ startNs, endNs }: Making["recording"], count: number): Instant[] {
-  const lengthNs = endNs - startNs;
+/** Returns the ends of equal parts of a recording, in which its long gaps count as no time; one where it has no length. */
+export function instantsOf({ startNs, endNs, spans }: Making["recording"], count: number): Instant[] {
+  const all = spans.length > 0 ? spans : [{ startNs, endNs }];
+  const lengthNs = all.reduce((sum, span) => sum + span.endNs - span.startNs, 0n);
   const parts = lengthNs > 0n ? BigInt(count) : 1n;
   return Array.from({ length: Number(parts) }, (_, place) => {
-    const atNs = startNs + (lengthNs * BigInt(place + 1)) / parts;
+    const atNs = timeAfter(all, (lengthNs * BigInt(place + 1)) / parts);
     return { startNs: atNs, endNs: atNs, lookbackNs: lengthNs / parts + 1n };
   });
+}
+
+/** Returns the time at which so much of the spans is over. */
+function timeAfter(spans: readonly Span[], lengthNs: bigint): bigint {
+  let leftNs = lengthNs;
+  for (const { startNs, endNs } of spans) {
+    if (leftNs <= endNs - startNs) return startNs + leftNs;
+    leftNs -= endNs - startNs;
+  }
+  return spans.at(-1)!.endNs;
 }
 
 interface Part extends Omit<Instant, "lookbackNs"> {

@@ -10,6 +10,7 @@ import { createRunningClock } from "../../testing/test-clock.ts";
 import { uploadFile } from "../../testing/upload-file.ts";
 import { makeThumbnails } from "./make-thumbnails.ts";
 
+const NOTHING = "it has no message of CompressedImage, Image, RawImage, NavSatFix or LocationFix that can be shown";
 const START = 1_760_000_000_000_000_000n;
 const clock = createRunningClock();
 const cloud = await startCloud({ after }, { clock });
@@ -86,7 +87,7 @@ test("one picture of each recording comes for a list, for those that have one, a
   const silent = await upload("silent", [{ topic: "/imu", kind: "imu", rateHz: 10 }]);
   assert.deepEqual(await ready(silent), {
     state: "none",
-    reason: "it has no topic with pictures or positions",
+    reason: NOTHING,
     topics: [],
   });
   const { thumbnails } = await admin.call(api.thumbnails.list, { recordingIds: [silent, front, "rec_none"] });

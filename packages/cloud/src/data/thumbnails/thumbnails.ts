@@ -9,6 +9,7 @@ import { sliceOf } from "../../calls/data-plane/slice-of.ts";
 import type { Handlers } from "../../calls/serve/handlers.ts";
 import { makerClaim } from "../../core/callers.ts";
 import type { Complete } from "../../core/complete.ts";
+import { ApiError } from "../../core/errors.ts";
 import { signLink } from "../../core/signed-link.ts";
 import type { Prisma } from "../../db/generated/client.ts";
 import type { RecordingThumbnailsModel } from "../../db/generated/models.ts";
@@ -118,7 +119,8 @@ async function openOrForget({ db, blobs }: Deps, blobKey: string): Promise<BlobR
   try {
     return await blobs.open(blobKey);
   } catch (error) {
-    if (error instanceof BlobNotFoundError) await db.prisma.recordingThumbnails.deleteMany({ where: { blobKey } });
-    throw error;
+    if (!(error instanceof BlobNotFoundError)) throw error;
+    await db.prisma.recordingThumbnails.deleteMany({ where: { blobKey } });
+    throw new ApiError("NotFound", "these thumbnails are gone; ask for those of the recording again");
   }
 }

@@ -12,9 +12,9 @@ interface FormProps {
 }
 
 const THUMBNAILS = [
-  ["own", "Of recordings in the service's own store"],
-  ["all", "Of those in your buckets, too: the service keeps the pictures"],
-  ["none", "None"],
+  ["own", "Only of recordings in the service's own store"],
+  ["all", "Also of recordings in your buckets; the service keeps the pictures"],
+  ["none", "No pictures"],
 ] as const;
 
 /** Makes a project, or changes its name, whether it is invite-only and whether it has small pictures. */
@@ -52,7 +52,7 @@ export function ProjectForm({ project, onClose }: FormProps) {
       {project && (
         <SelectField
           label="Small pictures of what cameras saw"
-          hint="Those that are no longer wanted are deleted."
+          hint="Pictures that this leaves out are deleted; the recordings stay."
           value={thumbnails}
           choices={THUMBNAILS}
           onChange={setThumbnails}
