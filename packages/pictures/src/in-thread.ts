@@ -5,11 +5,11 @@ import { DecodeError } from "@downlink/messages/value";
 import { Piscina } from "piscina";
 import type { EncodedPicture } from "./decode-picture.ts";
 import { type JoinedStills, requireBounded, type Still } from "./make-stills.ts";
-import type { Fix, FixesInput, PictureTasks, SentTask, StillsInput, TopicStill } from "./picture-thread-main.ts";
+import type { FixesInput, PictureTasks, SentTask, StillsInput, TopicFixes, TopicStill } from "./picture-thread-main.ts";
 import { threadEnvironment } from "./thread-environment.ts";
 
 export type { JoinedStills, Still } from "./make-stills.ts";
-export type { Fix } from "./picture-thread-main.ts";
+export type { TopicFixes } from "./picture-thread-main.ts";
 
 const LONGEST_MS = 20_000;
 const IDLE_MS = 1000;
@@ -32,9 +32,9 @@ export async function makeStills(input: StillsInput): Promise<readonly TopicStil
   return (await run({ name: "stills", input }, "The file")) as readonly TopicStill[];
 }
 
-/** Reads the positions that a topic of a file states, in order of time. Throws as {@link makeStills} does. */
-export async function readFixes(input: FixesInput): Promise<readonly Fix[]> {
-  return (await run({ name: "fixes", input }, "The file")) as readonly Fix[];
+/** Reads the positions that topics of a file state. Throws as {@link makeStills} does. */
+export async function readFixes(input: FixesInput): Promise<readonly TopicFixes[]> {
+  return (await run({ name: "fixes", input }, "The file")) as readonly TopicFixes[];
 }
 
 /** Joins stills of one size, of which there is one at least. */

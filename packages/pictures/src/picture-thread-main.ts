@@ -2,7 +2,7 @@ import { makeDecode } from "@downlink/messages/decode";
 import { findImage } from "@downlink/messages/image-bytes";
 import { type Position, readPosition } from "@downlink/messages/position";
 import { type Channel, type Message, readMcap } from "@downlink/messages/read-mcap";
-import type { Decode } from "@downlink/messages/value";
+import { type Decode, DecodeError } from "@downlink/messages/value";
 import { decodePicture, type EncodedPicture } from "./decode-picture.ts";
 import { type JoinedStills, joinStills, makeStill, type Still } from "./make-stills.ts";
 import { readRawPicture } from "./raw-picture.ts";
@@ -11,7 +11,7 @@ import { readRawPicture } from "./raw-picture.ts";
 export interface PictureTasks {
   readonly levels: { readonly input: EncodedPicture; readonly result: Float64Array };
   readonly stills: { readonly input: StillsInput; readonly result: readonly TopicStill[] };
-  readonly fixes: { readonly input: FixesInput; readonly result: readonly Fix[] };
+  readonly fixes: { readonly input: FixesInput; readonly result: readonly TopicFixes[] };
   readonly join: { readonly input: readonly Still[]; readonly result: JoinedStills };
 }
 
@@ -27,9 +27,16 @@ export interface StillsInput {
 export interface FixesInput {
   /** An MCAP file. */
   readonly file: Uint8Array;
-  readonly topic: string;
-  /** The most positions of the result; of more, some are left out evenly. */
+  /** The topics with positions. */
+  readonly topics: readonly string[];
+  /** The most positions of a topic; of more, some are left out evenly. */
   readonly most: number;
+}
+
+/** The positions of a topic, in order of time. */
+export interface TopicFixes {
+  readonly topic: string;
+  readonly fixes: readonly Fix[];
 }
 
 /** A position at the log time of its message. */
@@ -89,27 +96,28 @@ async function readStills({ file, cameras, most }: StillsInput): Promise<TopicSt
 }
 
 /** Messages that cannot be read are passed over: they say where the robot was no more than those that are not there. */
-async function readFixes({ file, topic, most }: FixesInput): Promise<Fix[]> {
-  const decode = new Map<Channel, Decode | undefined>();
-  const fixes: Fix[] = [];
+async function readFixes({ file, topics, most }: FixesInput): Promise<TopicFixes[]> {
+  const read = new Map<Channel, Decode | undefined>();
+  const all = new Map(topics.map((topic): [string, Fix[]] => [topic, []]));
   for await (const { channel, logTimeNs: timeNs, data } of readMcap(once(file))) {
-    if (channel.topic !== topic) continue;
-    if (!decode.has(channel))
-      decode.set(
+    if (!read.has(channel))
+      read.set(
         channel,
         attempt(() => makeDecode(channel, { maxValues: MAX_VALUES })),
       );
-    const position = attempt(() => readPosition(decode.get(channel)!(data)));
-    if (position) fixes.push({ timeNs, ...position });
+    const decode = read.get(channel);
+    const position = decode && attempt(() => readPosition(decode(data)));
+    if (position) all.get(channel.topic)?.push({ timeNs, ...position });
   }
-  return thinOut(fixes, most);
+  return [...all].map(([topic, fixes]) => ({ topic, fixes: thinOut(fixes, most) }));
 }
 
-function attempt<T>(read: () => T): T | undefined {
+function attempt<T>(decode: () => T): T | undefined {
   try {
-    return read();
-  } catch {
-    return undefined;
+    return decode();
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined;
+    throw error;
   }
 }
 

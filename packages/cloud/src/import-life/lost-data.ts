@@ -73,8 +73,7 @@ export async function noteLoss(
   await tx.recordingAttachment.updateMany({ where: { recordingId }, data: { siteId: null } });
   await tx.recordingTopic.updateMany({ where: { recordingId }, data: unlisted });
   if (damage) {
-    // A self-hosted site is another party's machine: nothing that it loses casts doubt on our own store.
-    if (recording.blobKey !== null && recording.storedDamage === null) await noteDamageSeen(context);
+    if (recording.storedDamage === null) await noteDamageSeen(context, [recording.blobKey]);
     const more = { damage: { reason: damage, since: formatTimestamp(damagedSinceNs) } };
     await publishRecording(tx, recordingId, { type: "recording.damaged", occurredAtNs: nowNs, more });
   }

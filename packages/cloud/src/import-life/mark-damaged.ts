@@ -7,7 +7,6 @@ import { contextOf, type TransactionContext } from "../background/jobs/transacti
 import type { Clock } from "../core/clock.ts";
 import type { Database } from "../db/client.ts";
 import { withTransaction } from "../db/transaction.ts";
-import { isOfCustomer } from "../store/blobs/object-key.ts";
 import { findLocked } from "./lock-recording.ts";
 import { noteLoss, storedFaults } from "./lost-data.ts";
 import { hasPermits, noteDamageSeen, type StoredDamage } from "./stored-damage.ts";
@@ -37,8 +36,7 @@ async function mark(context: TransactionContext, blobKey: string, storedDamage: 
   if (await hasPermits(context, id)) await noteLoss(context, recording, storedFaults[storedDamage]);
   else {
     await tx.recording.update({ where: { id }, data: { storedDamage, damagedSinceNs } });
-    // Our own store is not doubted for an object that a customer removed from a bucket.
-    if (!isOfCustomer(blobKey)) await noteDamageSeen(context);
+    await noteDamageSeen(context, [blobKey]);
   }
   await jobs.enqueue(tx, { name: "read-stored", data: { orgId, recordingId: id } });
 }
@@ -49,9 +47,13 @@ async function mark(context: TransactionContext, blobKey: string, storedDamage: 
  */
 export function doubtData(deps: MarkDeps, orgId: string, recordingIds: readonly string[]): Promise<void> {
   return withTransaction(deps.db, async (tx) => {
-    const known = { id: { in: [...recordingIds] }, storedDamage: { not: null } };
-    if ((await tx.recording.count({ where: known })) > 0) return;
-    await noteDamageSeen(contextOf(tx, deps));
+    const where = { id: { in: [...recordingIds] } };
+    const doubted = await tx.recording.findMany({ where, select: { blobKey: true, storedDamage: true } });
+    if (doubted.some(({ storedDamage }) => storedDamage !== null)) return;
+    await noteDamageSeen(
+      contextOf(tx, deps),
+      doubted.map(({ blobKey }) => blobKey),
+    );
     await deps.jobs.enqueueReading(tx, orgId, recordingIds);
   });
 }

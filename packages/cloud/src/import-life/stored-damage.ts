@@ -1,6 +1,7 @@
 import type { Moment } from "../background/jobs/transaction-context.ts";
 import type { RecordingModel } from "../db/generated/models.ts";
 import type { Transaction } from "../db/transaction.ts";
+import { isOfCustomer } from "../store/blobs/object-key.ts";
 
 /**
  * - `missing` the store has no such object
@@ -9,8 +10,12 @@ import type { Transaction } from "../db/transaction.ts";
  */
 export type StoredDamage = NonNullable<RecordingModel["storedDamage"]>;
 
-/** Whatever was read from the store before this moment is read again before it proves anything. */
-export async function noteDamageSeen({ tx, nowNs }: Moment): Promise<void> {
+/**
+ * Whatever was read from our own store before this moment is read again before it proves anything, because data under one of these keys is
+ * damaged. A customer's bucket and a self-hosted site, whose recordings have no key, are other parties': what they lose casts no doubt on it.
+ */
+export async function noteDamageSeen({ tx, nowNs }: Moment, blobKeys: readonly (string | null)[]): Promise<void> {
+  if (blobKeys.every((key) => key === null || isOfCustomer(key))) return;
   await tx.$executeRaw`UPDATE "Deployment" SET "damageSeenAtNs" = ${nowNs} WHERE id = 1`;
 }
 

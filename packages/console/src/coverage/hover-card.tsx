@@ -1,15 +1,15 @@
 import type { Device } from "@downlink/protocol";
-import { useLayoutEffect, useRef } from "preact/hooks";
 import { usePause } from "../browser/use-pause.ts";
 import { formatBytes, formatCount } from "../parts/bytes.ts";
+import { type Anchor, FloatCard } from "../parts/float-card.tsx";
 import { ForeignText } from "../parts/foreign-text.tsx";
 import { PictureOfDevice } from "../parts/picture-of-device.tsx";
 import { formatDuration, formatSecond, zoneName } from "../time/format-time.ts";
 import { zone } from "../time/zone.ts";
 import type { LaneSource } from "../timeline/lane-canvas.ts";
 import type { Hover, LaneState } from "../timeline/lane-state.ts";
-import type { Span } from "../timeline/view.ts";
-import { columnAround, dataAround } from "./inspected.ts";
+import { type Span, toNs, type View } from "../timeline/view.ts";
+import { dataAround } from "./inspected.ts";
 import { addUp } from "./sum-up.ts";
 import { useSums } from "./use-sums.ts";
 
@@ -30,48 +30,34 @@ export function HoverCard({ projectId, devices, source, state, rowPx }: CardProp
   const view = state.view.value;
   const span = device && dataAround({ source, view, cursor: hover });
   const below = span && { deviceId: device.id, span };
-  const column = span && { deviceId: device.id, span: columnAround(view, hover) };
+  const pixel = span && { deviceId: device.id, span: pixelAt(view, hover) };
   const hasRested = usePause(below, RESTED_MS) === below;
-  const isAt = usePause(column, RESTED_MS) === column;
-  const card = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => {
-    if (!card.current || !hover) return;
-    const shown = card.current;
-    if (!shown.matches(":popover-open")) shown.showPopover();
-    const sized = new ResizeObserver(() => place(shown, hover, rowPx));
-    sized.observe(shown);
-    place(shown, hover, rowPx);
-    return () => sized.disconnect();
-  });
+  const isAt = usePause(pixel, RESTED_MS) === pixel;
   if (!hover || !device || !below) return null;
   return (
-    <div class="hover-card" popover="manual" ref={card} aria-hidden="true">
-      {isAt && column && (
-        <div class="hover-picture">
-          <PictureOfDevice {...{ projectId, ...column }} />
-        </div>
-      )}
-      <strong>
-        <ForeignText text={device.name} />
-      </strong>
-      <SpanText {...below.span} />
-      <Amounts {...{ projectId, ...below, hasRested }} />
-    </div>
+    <FloatCard class="hover-card" anchorOf={(card) => placeOf(card, hover, rowPx)}>
+      {isAt && pixel && <PictureOfDevice {...{ projectId, ...pixel }} />}
+      <div class="hover-text">
+        <strong>
+          <ForeignText text={device.name} />
+        </strong>
+        <SpanText {...below.span} />
+        <Amounts {...{ projectId, ...below, hasRested }} />
+      </div>
+    </FloatCard>
   );
 }
 
-const GAP_PX = 4;
-const SIDE_PX = 12;
+/** Returns the time of the pixel below the pointer, wherever in it the pointer is. */
+function pixelAt(view: View, { ms, pixelMs }: Hover): Span {
+  return { startNs: toNs(view, ms - pixelMs), endNs: toNs(view, ms + pixelMs) };
+}
 
-/** Below its row and beside the pointer; above where there is no room below, and always within the window. */
-function place(card: HTMLElement, { share, row }: Hover, rowPx: number): void {
+/** Returns where the pointer is in its row. */
+function placeOf(card: HTMLElement, { share, row }: Hover, rowPx: number): Anchor {
   const lanes = card.parentElement!.getBoundingClientRect();
-  const { offsetWidth: widthPx, offsetHeight: heightPx } = card;
-  const [atPx, belowPx] = [lanes.left + share * lanes.width, lanes.top + (row + 1) * rowPx + GAP_PX];
-  const latestPx = innerHeight - heightPx - GAP_PX;
-  const topPx = belowPx <= latestPx ? belowPx : belowPx - rowPx - heightPx - 2 * GAP_PX;
-  card.style.left = `${share > 0.5 ? atPx - widthPx - SIDE_PX : atPx + SIDE_PX}px`;
-  card.style.top = `${topPx >= GAP_PX ? topPx : Math.max(GAP_PX, latestPx)}px`;
+  const [x, top] = [lanes.left + share * lanes.width, lanes.top + row * rowPx];
+  return { left: x, right: x, top, bottom: top + rowPx };
 }
 
 interface BelowProps {

@@ -51,20 +51,8 @@ export function dataAround({ source, view, cursor }: Around): Span | undefined {
   const px = Math.min(PIXELS - 1, Math.max(0, Math.floor(shareOf(view, cursor.ms) * PIXELS)));
   const { fromPx, toPx } = rangeAround(columns, px);
   if (fromPx === toPx) return undefined;
-  return { startNs: timeAt(view, fromPx), endNs: timeAt(view, toPx) };
-}
-
-/** Data is drawn that much wider than it lasts where it would be too narrow to see. */
-const WIDER_PX = 3;
-
-/** Returns the time of the column at a cursor, and of those of which the data may be drawn there. */
-export function columnAround(view: View, { ms }: Cursor): Span {
-  const px = Math.min(PIXELS - 1, Math.max(0, Math.floor(shareOf(view, ms) * PIXELS)));
-  return { startNs: timeAt(view, px - WIDER_PX), endNs: timeAt(view, px + 1 + WIDER_PX) };
-}
-
-function timeAt(view: View, column: number): bigint {
-  return toNs(view, view.fromMs + (column * view.spanMs) / PIXELS);
+  const at = (column: number) => toNs(view, view.fromMs + (column * view.spanMs) / PIXELS);
+  return { startNs: at(fromPx), endNs: at(toPx) };
 }
 
 function snapped(view: View, ms: number, pixelMs: number): bigint {

@@ -84,18 +84,15 @@ function Header({ episode, projectId }: { episode: Episode; projectId: string })
   );
 }
 
-const MOST_PICTURED = 4;
-
 function Recordings({ episode, projectId }: { episode: Episode; projectId: string }) {
   const { recordings = [], startTime, endTime } = episode;
-  const pictured = recordings.filter(({ available }) => available).slice(0, MOST_PICTURED);
+  const pictured = recordings.map((member) => {
+    return { ...member, projectId, importStatus: member.available ? ("complete" as const) : ("none" as const) };
+  });
   return (
     <section class="card stack">
       <h2>Recordings</h2>
-      <Pictures
-        recordings={pictured.map((member) => ({ ...member, projectId, importStatus: "complete" }))}
-        atNs={(startTime + endTime) / 2n}
-      />
+      <Pictures recordings={pictured} atNs={(startTime + endTime) / 2n} />
       <ul class="stack">
         {recordings.map(({ id, path, available, resolvable }) => (
           <li key={id} class="row">

@@ -99,7 +99,6 @@ function sourceOf({ device, start, end }: Event, projectId: string) {
 }
 
 const MOST_TOUCHED = 100;
-const MOST_PICTURED = 4;
 
 /** Shows the recordings of the device at the time of the event. */
 function Touched({ event: { device, start, end }, projectId }: { event: Event; projectId: string }) {
@@ -108,10 +107,7 @@ function Touched({ event: { device, start, end }, projectId }: { event: Event; p
   return (
     <section class="card stack">
       <h2>Recordings at that time</h2>
-      <Pictures
-        recordings={data.filter(({ importStatus }) => importStatus === "complete").slice(0, MOST_PICTURED)}
-        atNs={start}
-      />
+      <Pictures recordings={data} atNs={start} />
       {failure && <Failed {...{ failure, again }} />}
       {data.length === 0 && !failure && <p class="muted">None is known.</p>}
       <ul class="stack">

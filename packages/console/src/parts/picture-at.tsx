@@ -1,8 +1,8 @@
-import { formatTimestamp, type Output, type Recording, thumbnails } from "@downlink/protocol";
+import { type Output, type Recording, thumbnails } from "@downlink/protocol";
 import { may, useMe } from "../api/me.ts";
 import { useQuery } from "../api/use-query.ts";
 import { timeText } from "../time/zone.ts";
-import { pagePath } from "../url/project.ts";
+import { pathAt } from "./path-at.ts";
 import { showHidden } from "./show-hidden.ts";
 import "./picture-at.css";
 
@@ -25,20 +25,6 @@ export function useThumbnails({ id: keyOrId, projectId, importStatus }: Pictured
   const isPending = isEnabled && data?.state === "pending";
   useQuery(thumbnails.get, { keyOrId, projectId }, { isEnabled: isPending, pollMs: isPending ? POLL_MS : undefined });
   return isEnabled && !isOld ? data : undefined;
-}
-
-const AROUND_NS = 2_000_000_000n;
-
-/** Returns the address at which a recording's page shows a topic at a time. */
-export function pathAt({ id, projectId, start, end }: Pictured, { topic, timeNs }: { topic: string; timeNs: bigint }) {
-  const search = new URLSearchParams({ topics: topic });
-  const latestNs = timeNs < end ? timeNs : end;
-  const atNs = latestNs > start ? latestNs : start;
-  const fromNs = atNs - AROUND_NS;
-  search.set("from", formatTimestamp(fromNs > start ? fromNs : start));
-  if (atNs + AROUND_NS < end) search.set("to", formatTimestamp(atNs + AROUND_NS));
-  search.set("at", formatTimestamp(atNs));
-  return `${pagePath(projectId, "recordings", id)}?${search}`;
 }
 
 interface PictureProps {
@@ -73,11 +59,14 @@ function FirstOf({ first, others, ...shown }: FirstProps) {
   return camera ? <CameraAt {...{ camera, ...shown }} /> : <PictureAt {...{ recordings: others, ...shown }} />;
 }
 
-/** Shows what all cameras of some recordings saw nearest to a time. Each picture leads to the views at that time. */
+const MOST_PICTURED = 4;
+
+/** Shows what all cameras of the first recordings that are here saw nearest to a time. Each picture leads to the views at that time. */
 export function Pictures({ recordings, atNs }: { recordings: readonly Pictured[]; atNs: bigint }) {
+  const pictured = recordings.filter(({ importStatus }) => importStatus === "complete").slice(0, MOST_PICTURED);
   return (
     <div class="pictures">
-      {recordings.map((recording) => (
+      {pictured.map((recording) => (
         <OfRecording key={recording.id} {...{ recording, atNs }} />
       ))}
     </div>

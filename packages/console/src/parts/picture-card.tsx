@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { usePause } from "../browser/use-pause.ts";
+import { FloatCard } from "./float-card.tsx";
 import "./picture-card.css";
 
 interface CardProps {
@@ -23,31 +24,15 @@ export function PictureCard({ children, card }: CardProps) {
     if (pointerType === "mouse") setShare(Math.min(1, Math.max(0, (clientX - left) / width)));
   };
   return (
-    <span ref={place} class="picture-place" onPointerMove={onPointerMove} onPointerLeave={() => setShare(undefined)}>
+    <span ref={place} onPointerMove={onPointerMove} onPointerLeave={() => setShare(undefined)}>
       {children}
       {hasRested && (
-        <div class="picture-card" popover="manual" ref={open} style={beside(boxOf(place.current!))} aria-hidden="true">
+        <FloatCard class="picture-card" anchorOf={() => boxOf(place.current!)}>
           {card(share)}
-        </div>
+        </FloatCard>
       )}
     </span>
   );
 }
 
-const open = (card: HTMLElement | null) => card?.showPopover();
 const boxOf = (place: HTMLElement) => (place.firstElementChild ?? place).getBoundingClientRect();
-
-const WIDTH_PX = 240;
-/** A picture as high as wide, and a line of text. */
-const MOST_HEIGHT_PX = 280;
-const GAP_PX = 8;
-
-function beside({ left, right, top }: DOMRect) {
-  const isRight = right + WIDTH_PX + 2 * GAP_PX < innerWidth;
-  const latestPx = innerHeight - MOST_HEIGHT_PX - GAP_PX;
-  return {
-    width: `${WIDTH_PX}px`,
-    left: `${isRight ? right + GAP_PX : Math.max(GAP_PX, left - WIDTH_PX - GAP_PX)}px`,
-    top: `${Math.max(GAP_PX, Math.min(top - MOST_HEIGHT_PX / 3, latestPx))}px`,
-  };
-}

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import { type Camera, CameraAt } from "../parts/picture-at.tsx";
-import { coverTile, type Tile, tilesOf } from "./film-tiles.ts";
+import { coverTile, paintTiles, type Tile, tilesOf } from "./film-tiles.ts";
 import type { LookProps } from "./look-props.ts";
 import { timeToShow } from "./place-at.ts";
 import type { Span } from "./preview-window.ts";
@@ -29,13 +29,13 @@ export function FilmPictures({ window, topics, cameras, look }: PicturesProps) {
   const { session, topic, originNs } = look ?? {};
   useEffect(() => {
     const drawing = new AbortController();
-    const context = startPainting(canvas.current!, size);
+    const draw = startPainting(canvas.current!, size);
     if (session && topic && originNs !== undefined) {
       const pictureAt = async (endNs: bigint) => {
         const { timeNs, bitmap } = await session.ask("image", lastBefore(topic, Number(endNs - originNs)));
         return { timeNs: originNs + BigInt(Math.round(timeNs)), bitmap };
       };
-      void paintTiles(tiles, { context, pictureAt, signal: drawing.signal });
+      void paintTiles(tiles, { draw, pictureAt, signal: drawing.signal });
     }
     return () => drawing.abort();
   }, [session, topic, window.startNs, window.endNs, size.widthPx, size.heightPx]);
@@ -62,30 +62,14 @@ function Known({ camera, tile: { startNs, endNs, leftPx, widthPx } }: { camera: 
   );
 }
 
+/** Empties the canvas, and returns what draws a part of a picture into a tile of it. */
 function startPainting(canvas: HTMLCanvasElement, { widthPx, heightPx }: { widthPx: number; heightPx: number }) {
   canvas.width = widthPx * devicePixelRatio;
   canvas.height = heightPx * devicePixelRatio;
   const context = canvas.getContext("2d")!;
   context.scale(devicePixelRatio, devicePixelRatio);
-  return { context, heightPx };
-}
-
-interface Painting {
-  readonly context: ReturnType<typeof startPainting>;
-  /** Returns the last picture before a time. */
-  readonly pictureAt: (endNs: bigint) => Promise<{ readonly timeNs: bigint; readonly bitmap: ImageBitmap }>;
-  readonly signal: AbortSignal;
-}
-
-/** Asks for one picture after the other, so that the views need not wait for all of them. A part without a picture stays empty. */
-async function paintTiles(tiles: readonly Tile[], { context: { context, heightPx }, pictureAt, signal }: Painting) {
-  for (const { startNs, endNs, leftPx, widthPx } of tiles) {
-    const found = await pictureAt(endNs).catch(() => undefined); // the view says what is wrong
-    if (found && !signal.aborted && found.timeNs >= startNs && found.timeNs < endNs) {
-      const { x, y, width, height } = coverTile(found.bitmap, { width: widthPx, height: heightPx });
-      context.drawImage(found.bitmap, x, y, width, height, leftPx, 0, widthPx, heightPx);
-    }
-    found?.bitmap.close();
-    if (signal.aborted) return;
-  }
+  return (bitmap: ImageBitmap, tile: Tile) => {
+    const { x, y, width, height } = coverTile(bitmap, { width: tile.widthPx, height: heightPx });
+    context.drawImage(bitmap, x, y, width, height, tile.leftPx, 0, tile.widthPx, heightPx);
+  };
 }

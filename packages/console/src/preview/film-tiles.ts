@@ -33,3 +33,23 @@ export function coverTile(picture: Size, tile: Size): Size & { readonly x: numbe
   const [width, height] = [tile.width / scale, tile.height / scale];
   return { x: (picture.width - width) / 2, y: (picture.height - height) / 2, width, height };
 }
+
+interface Painting<Bitmap> {
+  /** Returns the last picture before a time, or another one where that is none. */
+  readonly pictureAt: (endNs: bigint) => Promise<{ readonly timeNs: bigint; readonly bitmap: Bitmap }>;
+  readonly draw: (bitmap: Bitmap, tile: Tile) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Asks for one picture after the other, so that the views need not wait for all of them. A part without a picture stays empty. */
+export async function paintTiles<Bitmap extends { close(): void }>(
+  tiles: readonly Tile[],
+  { pictureAt, draw, signal }: Painting<Bitmap>,
+): Promise<void> {
+  for (const tile of tiles) {
+    const found = await pictureAt(tile.endNs).catch(() => undefined); // the view says what is wrong
+    if (found && !signal.aborted && found.timeNs >= tile.startNs && found.timeNs < tile.endNs) draw(found.bitmap, tile);
+    found?.bitmap.close();
+    if (signal.aborted) return;
+  }
+}

@@ -10,7 +10,10 @@ export interface Cursor {
 }
 
 /** The row and the time below the pointer, and its place. */
-export interface Hover extends Cursor, Place {}
+export interface Hover extends Cursor, Place {
+  /** How much time a pixel of the page has. */
+  readonly pixelMs: number;
+}
 
 /** Some rows over a span of time. */
 export interface LaneSelection {

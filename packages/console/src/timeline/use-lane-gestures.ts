@@ -66,7 +66,9 @@ function click(options: Options, at: Place): void {
 }
 
 function hover(options: Options, at: Place | undefined): void {
-  options.state.hover.value = at && { ...cursorAt(options, at), ...at };
+  const { state, bars } = options;
+  const pixelMs = state.view.value.spanMs / Math.max(1, bars.current!.clientWidth);
+  state.hover.value = at && { ...cursorAt(options, at), ...at, pixelMs };
 }
 
 function select(options: Options, places: readonly [Place, Place], isDone: boolean): void {

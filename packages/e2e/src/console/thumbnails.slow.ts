@@ -121,6 +121,8 @@ test("pictures stand in the film below the views, in the card over a lane and on
   await page.locator(`a[href$="${event.id}"]`).hover();
   await page.locator(".picture-card .picture-at").waitFor();
   await page.goto(`${scenario.home}/events/${event.id}`);
+  await page.locator(".pictures a").first().waitFor();
+  assert.deepEqual(await findBarriers(page), []);
   await page.locator(".pictures a").first().click();
   await page.waitForURL(/recordings.*topics=/);
   assert.deepEqual(complaints, []);

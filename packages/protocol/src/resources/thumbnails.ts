@@ -39,7 +39,7 @@ export const thumbnails = {
           topic: z.string(),
           times: z.array(Timestamp).meta({
             description:
-              "The log times of its pictures, which lie side by side in the JPEG: the last one of each twelfth of the recording that has one",
+              "The log times of its pictures, which lie side by side in the JPEG: the last one of each twelfth of the recording that has one, in which long gaps between its messages count as no time",
           }),
           ...Picture,
         }),
@@ -47,14 +47,19 @@ export const thumbnails = {
       track: z
         .object({
           topic: z.string(),
-          count: z.int().min(1).max(thumbnailCounts.positions).meta({ description: "How many positions it has" }),
+          count: z.int().min(1).max(thumbnailCounts.positions).meta({
+            description: "How many positions it has, which are some of those of the recording where it has more",
+          }),
           link: Credential.meta({
             description:
               "A GeoJSON feature: a line, or a point where there is one position only. `properties.coordinateProperties.times` has their log times. Takes GET and HEAD, for an hour at least",
           }),
         })
         .optional()
-        .meta({ description: "Absent where no topic has positions (`NavSatFix`, `LocationFix`)" }),
+        .meta({
+          description:
+            "Where the robot was, by the first topic of `NavSatFix` or `LocationFix` that says so; absent where none does",
+        }),
     }),
   }),
   list: operation({

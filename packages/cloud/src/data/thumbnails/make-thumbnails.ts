@@ -1,7 +1,7 @@
 // After an import, a job reads a few messages of each camera, and makes small pictures of them in a thread. It fails nothing.
 
 import { DecodeError } from "@downlink/messages/value";
-import { joinStills, makeStills, type Still } from "@downlink/pictures/in-thread";
+import { joinStills, makeStills, type Still, type TopicFixes } from "@downlink/pictures/in-thread";
 import { thumbnailCounts } from "@downlink/protocol";
 import { ExportError } from "@downlink/recordings";
 import type { Deps } from "../../calls/context/context.ts";
@@ -11,7 +11,7 @@ import { findHeldSources } from "../exports/select-sources.ts";
 import type { ExportDeps } from "../exports/stream-selection.ts";
 import { mayHaveThumbnails } from "./may-have-thumbnails.ts";
 import { instantsOf, type Making, readPart, topicsOf } from "./read-part.ts";
-import { readTrack, type Track, toGeoJson } from "./read-track.ts";
+import { readTrack, toGeoJson } from "./read-track.ts";
 import type { StoredTopic } from "./thumbnail-rows.ts";
 
 type MakeDeps = ExportDeps & Pick<Deps, "db" | "jobs">;
@@ -28,7 +28,10 @@ export async function makeThumbnails(deps: MakeDeps, recordingId: string, signal
   const where = { AND: [{ id: recordingId, thumbnails: null }, mayHaveThumbnails] };
   const recording = await deps.db.prisma.recording.findFirst({
     where,
-    include: { topics: true, spans: { orderBy: { startNs: "asc" } } },
+    include: {
+      topics: { select: { topic: true, schemaName: true, messageCount: true } },
+      spans: { orderBy: { startNs: "asc" } },
+    },
   });
   if (!recording) return;
   const [held] = await findHeldSources(deps, { orgId: recording.orgId, recordingIds: [recordingId] });
@@ -36,7 +39,7 @@ export async function makeThumbnails(deps: MakeDeps, recordingId: string, signal
   try {
     const late = AbortSignal.timeout(LONGEST_MS);
     const making = { recording, source: held.source, signal: AbortSignal.any([signal, late]) };
-    await keep(deps, recording, await makeAll(deps, making, late));
+    await keep(deps, making, await makeAll(deps, making, late));
   } catch (error) {
     signal.throwIfAborted();
     deps.log.warn({ err: error, recordingId }, "thumbnails were not made");
@@ -51,7 +54,7 @@ interface CameraStills {
 
 interface Made {
   readonly cameras: readonly CameraStills[];
-  readonly track: Track | undefined;
+  readonly track: TopicFixes | undefined;
   /** Why there are none, or fewer than there could be. */
   readonly reason: string | undefined;
 }
@@ -113,13 +116,12 @@ async function addStills(cameras: readonly CameraStills[], file: Uint8Array): Pr
   return problem;
 }
 
-/** Stores the pictures, and then their row. If the recording went meanwhile, or the project makes none any more, the object goes again. */
+/** Stores the pictures, and then their row. If the data went meanwhile, or the project makes none any more, the object goes again. */
 async function keep(
-  deps: MakeDeps,
-  { id: recordingId, orgId }: Making["recording"],
+  { db, blobs, jobs, clock }: MakeDeps,
+  { recording: { id: recordingId, orgId }, source }: Making,
   { cameras, track, reason }: Made,
 ): Promise<void> {
-  const { db, blobs, jobs, clock } = deps;
   const pieces: Uint8Array[] = [];
   let offset = 0;
   const place = (bytes: Uint8Array) => {
@@ -137,11 +139,13 @@ async function keep(
   const blobKey = pieces.length > 0 ? `${orgId}/${newId("thumb")}` : null;
   if (blobKey !== null) await blobs.put(blobKey, ReadableStream.from(pieces));
   await withTransaction(db, async (tx) => {
-    const [wanted] = await tx.$queryRaw<unknown[]>`
-      SELECT r.id FROM "Recording" r JOIN "Project" p ON p.id = r."projectId"
-      WHERE r.id = ${recordingId} AND r."importStatus" = 'complete' AND (p."thumbnails" = 'all' OR (p."thumbnails" = 'own' AND r."location" IS NULL))
-        AND NOT EXISTS (SELECT FROM "RecordingThumbnails" t WHERE t."recordingId" = r.id)
-      FOR UPDATE OF r FOR SHARE OF p`;
+    await tx.$queryRaw`
+      SELECT r.id FROM "Recording" r JOIN "Project" p ON p.id = r."projectId" WHERE r.id = ${recordingId} FOR UPDATE OF r FOR SHARE OF p`;
+    const sameData = { id: recordingId, blobKey: source.blobKey, thumbnails: null };
+    const wanted = await tx.recording.findFirst({
+      where: { AND: [sameData, mayHaveThumbnails] },
+      select: { id: true },
+    });
     if (!wanted) return await jobs.enqueueRemovals(tx, blobKey === null ? [] : [blobKey]);
     const row = {
       recordingId,

@@ -56,7 +56,7 @@ function timeAfter(spans: readonly Span[], lengthNs: bigint): bigint {
   return spans.at(-1)!.endNs;
 }
 
-interface Part extends Omit<Instant, "lookbackNs"> {
+export interface Part extends Omit<Instant, "lookbackNs"> {
   readonly topics: readonly string[];
   /** Absent: without the messages before the start. */
   readonly lookbackNs?: bigint;
@@ -75,13 +75,24 @@ export async function readPart(
     output: { format: "mcap", compression: "" } as const,
   };
   const taker = { owner: recording.orgId, token: recording.id };
-  const pieces: Buffer[] = [];
+  const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of readSelection(deps, { selection, taker, signal })) {
     bytes += piece.byteLength;
     if (bytes > MAX_PART_BYTES)
       throw new DecodeError(`The messages of one part have more than ${MAX_PART_BYTES / 1_000_000} MB.`);
-    pieces.push(Buffer.from(piece));
+    pieces.push(new Uint8Array(piece)); // the export may write over it
   }
-  return new Uint8Array(Buffer.concat(pieces));
+  return joinOwned(pieces, bytes);
+}
+
+/** A buffer of Node's would take others' bytes of its pool along to a thread. */
+function joinOwned(pieces: readonly Uint8Array[], bytes: number): Uint8Array {
+  const joined = new Uint8Array(bytes);
+  let at = 0;
+  for (const piece of pieces) {
+    joined.set(piece, at);
+    at += piece.byteLength;
+  }
+  return joined;
 }

@@ -4,6 +4,9 @@ import { api, parseTimestamp } from "@downlink/protocol";
 import { eventually, makeMcap, type TopicSpec } from "@downlink/recordings/testing";
 import { encode } from "fast-png";
 import jpeg from "jpeg-js";
+import { contextOf } from "../../background/jobs/transaction-context.ts";
+import { withTransaction } from "../../db/transaction.ts";
+import { loseData } from "../../import-life/lost-data.ts";
 import { refusedWith } from "../../testing/refused-with.ts";
 import { startCloud } from "../../testing/start-cloud.ts";
 import { createRunningClock } from "../../testing/test-clock.ts";
@@ -226,6 +229,43 @@ test("pictures of what lies in a customer's bucket are made where the project le
   await admin.call(api.projects.update, { id: projectId, thumbnails: "own" });
   assert.equal(await prisma.recordingThumbnails.findUnique({ where: { recordingId: id } }), null);
   assert.deepEqual([(await ready(front)).state, (await ready(id)).state], ["ready", "none"]);
+});
+
+test("a recording with a long gap has pictures of the times at which it has messages", async () => {
+  const id = await upload("gapped", [camera("/front", 10)]);
+  await ready(id);
+  await prisma.recordingThumbnails.delete({ where: { recordingId: id } });
+  const at = (tenths: number) => START + BigInt(tenths) * 100_000_000n;
+  const spans = [
+    { recordingId: id, startNs: at(0), endNs: at(6) },
+    { recordingId: id, startNs: at(90), endNs: at(96) },
+  ];
+  await prisma.recordingSpan.createMany({ data: spans });
+  const { topics } = await ready(id);
+  const wanted = [1, 2, 3, 4, 5, 6, 91, 92, 93, 94, 95, 96].map(at);
+  assert.deepEqual(topics[0]!.times, wanted);
+});
+
+test("pictures of data that is replaced while they are made are not kept, and those of lost data go", async () => {
+  const id = await upload("replaced", [camera("/front", 1)]);
+  await ready(id);
+  await prisma.recordingThumbnails.delete({ where: { recordingId: id } });
+  const { blobKey } = await prisma.recording.findUniqueOrThrow({ where: { id } });
+  const put: typeof deps.blobs.put = async (key, ...rest) => {
+    await prisma.recording.update({ where: { id }, data: { blobKey: `${blobKey}2` } });
+    return deps.blobs.put(key, ...rest);
+  };
+  const blobs = Object.assign(Object.create(deps.blobs) as typeof deps.blobs, { put });
+  await makeThumbnails({ ...deps, blobs }, id, new AbortController().signal);
+  await prisma.recording.update({ where: { id }, data: { blobKey } });
+  assert.equal(await prisma.recordingThumbnails.findUnique({ where: { recordingId: id } }), null);
+  assert.equal((await ready(id)).state, "ready");
+  const lost = { recordingId: id, blobKey: blobKey! };
+  await withTransaction(deps.db, (tx) =>
+    loseData(contextOf(tx, deps), lost, { code: "ObjectGone", text: "it is gone" }),
+  );
+  assert.equal(await prisma.recordingThumbnails.findUnique({ where: { recordingId: id } }), null);
+  assert.deepEqual(await ready(id), { state: "none", reason: "the recording is not imported", topics: [] });
 });
 
 test("pictures whose object is gone, as after a restore of the database, are made again", async () => {
